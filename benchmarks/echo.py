@@ -22,7 +22,7 @@ import numba
 import numpy as np
 
 from voicewire.echo import WLDRRLSDCD, WLNLMS, WLRLS, StereoNLMS, StereoRLS, dcd_uncompiled, paper, reference
-from voicewire.echo.scene import Scene
+from voicewire.echo.scenes.scene import Scene
 from voicewire.echo.two_path_filter import Guarded
 from voicewire_book.chapters.echo import canceller_comparison
 from voicewire_book.chapters.echo.recording_pairs import TAPS, trial

@@ -24,7 +24,8 @@ from pathlib import Path
 
 import harness
 
-from voicewire.mqtt import broker_process, load_generator
+from voicewire.mqtt import load_generator
+from voicewire.mqtt.serving import broker_process
 from voicewire_book.chapters.emqtt.many_subscribers import Population
 
 CONFIG = 'sys_interval = 10\n[[access]]\ntopic = "#"\n[[access]]\ntopic = "secret/#"\nallow = "none"\n'

@@ -6,7 +6,8 @@ import time
 import harness
 import numpy as np
 
-from voicewire.nfc import lwip, paper
+from voicewire.nfc import paper
+from voicewire.nfc.beyond import lwip
 from voicewire.nfc.channel import Channel, error_bits
 from voicewire.nfc.exchange import Exchange
 from voicewire.nfc.session import Session

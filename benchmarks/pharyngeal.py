@@ -8,7 +8,8 @@ import parselmouth
 from skimage.filters import gaussian
 from skimage.segmentation import active_contour
 
-from voicewire.pharyngeal import formants, keyframes, organs, synthesis, tract, tube, xray_film
+from voicewire.pharyngeal import formants, synthesis, tract, tube
+from voicewire.pharyngeal.films import keyframes, organs, xray_film
 from voicewire.pharyngeal.tract import Articulation
 
 

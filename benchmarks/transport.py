@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from voicewire.testbed import Host, Link, LinkSpec
 from voicewire.testbed.hosts import may_make_namespaces
-from voicewire.transport.icto import Identity, Rule, open_object, seal
+from voicewire.transport.secure_objects.icto import Identity, Rule, open_object, seal
 
 LINK_BAR = 500e6  # bit/s of TCP over the userspace link without delay
 RTT_BAR = 0.5e-3  # s, of the median against what was asked

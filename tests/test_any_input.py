@@ -204,7 +204,7 @@ def test_sixteen_bits_and_floats_have_the_same_echo_return_loss() -> None:
 
 
 def test_a_film_in_bytes_is_tracked_as_well_and_other_grey_values_are_refused() -> None:
-    from voicewire.pharyngeal import xray_film
+    from voicewire.pharyngeal.films import xray_film
 
     tracker = xray_film.Tracker()
     for frame in xray_film.film(3, np.random.default_rng(1)):

@@ -123,7 +123,7 @@ def test_tables_are_checked_without_waking_pandas() -> None:
     code = """
 late.install()
 from voicewire_book.chapters.pharyngeal import tracker_comparison
-from voicewire.pharyngeal import vowel_statistics
+from voicewire.pharyngeal.statistics import vowel_statistics
 print("pandas.core" in sys.modules)
 try:
     vowel_statistics.lobanov(3)

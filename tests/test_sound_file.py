@@ -11,7 +11,7 @@ import soundfile
 
 from voicewire._kit import _sound_file
 from voicewire.cli import main
-from voicewire.echo.stream import cancel_files
+from voicewire.echo.recordings.stream import cancel_files
 from voicewire.pharyngeal import audio_files
 
 RATE = 16_000

@@ -125,7 +125,7 @@ for call in (external("recv", "int64", "int32"), _vector.output):
 
 def test_a_missing_library_is_named_where_it_is_needed():
     code = """
-from voicewire.transport import icto
+from voicewire.transport.secure_objects import icto
 try:
     icto.Identity.create("me")
 except ImportError as error:

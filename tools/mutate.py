@@ -56,14 +56,14 @@ LEDGER = ("judging", "rules", "loading", "sampling", "rivals", "rechecking", "co
 BESIDE = ("presentation", "history", "letter")  # what the ledger shows and tells, and does not decide
 MQTT = {
     "packets": ("test_packets",),
-    "decode": ("test_packets",),
+    "decoder": ("test_packets",),
     "topics": ("test_topics",),
-    "retained": ("test_retained",),
-    "session": ("test_session",),
+    "sessions/retained_messages": ("test_retained",),
+    "sessions/session": ("test_session",),
     "routing": ("test_routing",),
-    "outbox": ("test_outbox",),
-    "hold": ("test_hold",),
-    "store": ("test_store_rows", "test_store"),
+    "sessions/outbox": ("test_outbox",),
+    "sessions/hold": ("test_hold",),
+    "sessions/store": ("test_store_rows", "test_store"),
 }
 MARKING = {  # what decides a mark, and is not only run in a confined process of its own
     "key": ("test_projects", "test_hidden", "test_grading"),
@@ -75,9 +75,9 @@ MARKING = {  # what decides a mark, and is not only run in a confined process of
 }
 READING = {"echo": ("test_filters",), "voip": ("test_reference", "test_quality")}  # else test_reference
 ENGINES = {
-    "netsim": ("tfrc_sender", "tfrc_receiver", "tcp", "equation", "engine", "wire", "ccid2"),
+    "netsim": ("tfrc_sender", "tfrc_receiver", "tcp", "equation", "engine", "compiled_link", "ccid2"),
     "nfc": ("engine", "channel", "exchange"),
-    "voip": ("playout", "adaptive"),
+    "voip": ("playout", "playout_bounds/adaptive_playout"),
 }
 ENGINE_TESTS = {
     "netsim": (
@@ -108,7 +108,7 @@ def rooms() -> dict[str, list[Target]]:
     for folder in sorted(folder for place in ROOMS for folder in (ROOT / place).iterdir()):
         wanted = READING.get(folder.name, ("test_reference",))
         tests = tuple(test for test in _all(folder.name) if Path(test).stem in wanted) or _all(folder.name)
-        plain = [*folder.glob("reference.py"), *sorted(folder.glob("reference/*.py")), *folder.glob("recursion.py")]
+        plain = [*folder.glob("reference.py"), *sorted(folder.glob("reference/*.py")), *folder.glob("playout_recursion.py")]
         found["reading"] += [Target(str(f.relative_to(ROOT)), tests) for f in plain if f.name != "__init__.py"]
     for study, names in ENGINES.items():
         tests = _tests(study, ENGINE_TESTS[study])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from voicewire.echo import WLNLMS, Responses, StereoNLMS, StereoRLS, channels, complex_taps, reference
 from voicewire.echo.metrics import misalignment
-from voicewire.echo.scene import Scene
+from voicewire.echo.scenes.scene import Scene
 
 
 def pairs(z):

@@ -5,8 +5,8 @@ import pytest
 
 from voicewire.echo import paper
 from voicewire.echo.metrics import follow
-from voicewire.echo.scene import Scene
-from voicewire.echo.speech import gather, talk, utterances
+from voicewire.echo.scenes.scene import Scene
+from voicewire.echo.scenes.speech import gather, talk, utterances
 from voicewire_book.chapters.echo import figures, recorded_conversations, rivals
 from voicewire_book.chapters.echo.experiments import column, paper_filter, read
 

@@ -5,7 +5,7 @@ import pytest
 
 from voicewire.echo import StereoRLS, nonuniqueness
 from voicewire.echo.metrics import follow
-from voicewire.echo.scene import Scene
+from voicewire.echo.scenes.scene import Scene
 
 
 @pytest.fixture(scope="module")

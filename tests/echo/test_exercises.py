@@ -16,7 +16,7 @@ from scipy.linalg import convolution_matrix
 from voicewire.echo import WLNLMS, Responses, StereoRLS, complex_taps
 from voicewire.echo.metrics import expected_rise, expected_tracking, follow
 from voicewire.echo.reference import dcd, dr_rls_step, nlms_step, rls_gain
-from voicewire.echo.scene import Scene
+from voicewire.echo.scenes.scene import Scene
 from voicewire_book import paths
 from voicewire_book.chapters.echo.exercises import adaptive_filters, data_reuse, rls_by_shifts
 from voicewire_book.chapters.echo.exercises.rls_by_shifts import halvings

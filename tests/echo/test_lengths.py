@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from voicewire.echo.input_validation import SignalError
+from voicewire.echo.recordings.input_validation import SignalError
 from voicewire_book.chapters.echo import experiments, figures, filter_length, recording_pairs
 
 CHAPTER = Path(__file__).parents[2] / "notebooks" / "echo" / "01_adaptive_filters.ipynb"

@@ -13,9 +13,9 @@ import pytest
 import soundfile
 
 from voicewire import cli
-from voicewire.echo.live import cancel_live
-from voicewire.echo.speech import talk
-from voicewire.echo.stream import cancel_files
+from voicewire.echo.recordings.live import cancel_live
+from voicewire.echo.recordings.stream import cancel_files
+from voicewire.echo.scenes.speech import talk
 
 RATE = 8000
 TAPS = 64
@@ -162,7 +162,7 @@ def test_what_is_missing_is_named(card: Card, monkeypatch: pytest.MonkeyPatch) -
     def broken(name: str) -> None:
         raise OSError("PortAudio library not found")
 
-    monkeypatch.setattr("voicewire.echo.live.importlib.import_module", broken)
+    monkeypatch.setattr("voicewire.echo.recordings.live.importlib.import_module", broken)
     with pytest.raises(ValueError, match="apt install libportaudio2"):
         live()
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from voicewire.echo import paper
-from voicewire.echo.delay_estimation import phat
-from voicewire.echo.input_validation import SignalError
+from voicewire.echo.recordings.delay_estimation import phat
+from voicewire.echo.recordings.input_validation import SignalError
 from voicewire_book.chapters.echo import baseline_cancellers, canceller_comparison, experiments, recording_pairs
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voicewire.echo import paper_tables, reference
-from voicewire.echo.scene import Scene
+from voicewire.echo.scenes.scene import Scene
 from voicewire_book.chapters.echo import figures, misprint_effects
 
 

@@ -12,11 +12,11 @@ import soundfile
 from scipy.signal import fftconvolve, resample_poly
 
 from voicewire import cli
-from voicewire.echo import delay_estimation, report
-from voicewire.echo.paired_recordings import Pair
-from voicewire.echo.room_impulse_responses import room_response
-from voicewire.echo.speech import talk
-from voicewire.echo.stream import cancel_files
+from voicewire.echo.recordings import delay_estimation, report
+from voicewire.echo.recordings.paired_recordings import Pair
+from voicewire.echo.recordings.stream import cancel_files
+from voicewire.echo.scenes.room_impulse_responses import room_response
+from voicewire.echo.scenes.speech import talk
 from voicewire.echo.two_path_filter import Change
 
 RATE = 8000

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from voicewire.echo import WLDRRLSDCD, WLRLS, StereoRLS, paper, reference
 from voicewire.echo.metrics import Curve, follow
-from voicewire.echo.scene import Scene
+from voicewire.echo.scenes.scene import Scene
 from voicewire_book.chapters.echo import figures
 
 LAM = 0.97

@@ -11,7 +11,7 @@ import soundfile
 from scipy.linalg import convolution_matrix
 
 from voicewire import cli
-from voicewire.echo import WLDRRLSDCD, cancellation, complex_taps, paper, speech
+from voicewire.echo import WLDRRLSDCD, complex_taps, paper
 from voicewire.echo.metrics import (
     Curve,
     dcd_operations,
@@ -23,8 +23,10 @@ from voicewire.echo.metrics import (
     woodbury_operations,
 )
 from voicewire.echo.operation_counts import count_operations
-from voicewire.echo.room_impulse_responses import image_source
-from voicewire.echo.scene import Scene, predistort
+from voicewire.echo.recordings import cancellation
+from voicewire.echo.scenes import speech
+from voicewire.echo.scenes.room_impulse_responses import image_source
+from voicewire.echo.scenes.scene import Scene, predistort
 from voicewire.echo.widely_linear import Responses, echo, responses
 from voicewire_book.chapters.echo import experiments, figures
 

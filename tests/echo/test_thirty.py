@@ -12,9 +12,9 @@ import pytest
 import soundfile
 from scipy.signal import fftconvolve, resample_poly
 
-from voicewire.echo.room_impulse_responses import room_response
-from voicewire.echo.speech import talk
-from voicewire.echo.stream import cancel_files
+from voicewire.echo.recordings.stream import cancel_files
+from voicewire.echo.scenes.room_impulse_responses import room_response
+from voicewire.echo.scenes.speech import talk
 
 RATE, SECONDS, LATE = 8000, 12, 0.05
 FAR = 0.05 * talk(SECONDS, 9)

@@ -8,7 +8,7 @@ import pytest
 from voicewire.echo import StereoRLS
 from voicewire.echo.metrics import follow
 from voicewire.echo.nonuniqueness import foretold_floor, rows, silent_directions, strengths
-from voicewire.echo.scene import Scene
+from voicewire.echo.scenes.scene import Scene
 from voicewire_book.chapters.echo import figures
 
 L = 12

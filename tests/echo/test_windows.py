@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from voicewire.echo import paper
-from voicewire.echo.input_validation import SignalError
+from voicewire.echo.recordings.input_validation import SignalError
 from voicewire_book.chapters.echo import experiments, least_squares_windows, recording_pairs
 
 

@@ -16,7 +16,8 @@ import pytest
 
 from voicewire.cli import main
 from voicewire.emqtt import agent as a
-from voicewire.mqtt import BrokerThread, Config, broker_process
+from voicewire.mqtt import BrokerThread, Config
+from voicewire.mqtt.serving import broker_process
 from voicewire_book.chapters.emqtt import mqtt5
 
 pytestmark = pytest.mark.needs("mosquitto")

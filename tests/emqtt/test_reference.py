@@ -13,7 +13,7 @@ from voicewire.emqtt import reference as r
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.decoder import Decoder, read_length
 from voicewire.mqtt.errors import MalformedError
-from voicewire.mqtt.hold import Hold, Missing
+from voicewire.mqtt.sessions.hold import Hold, Missing
 
 TOPICS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="#+\0"), min_size=1, max_size=20)
 

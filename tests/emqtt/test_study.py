@@ -14,8 +14,9 @@ import pytest
 
 from voicewire.emqtt import counting, paper, trace
 from voicewire.emqtt.dissection import COLOURS, Coloured, dissect
-from voicewire.mqtt import BrokerThread, Config, MalformedError, broker_process
+from voicewire.mqtt import BrokerThread, Config, MalformedError
 from voicewire.mqtt import packets as p
+from voicewire.mqtt.serving import broker_process
 from voicewire.testbed import capabilities
 from voicewire_book.chapters.emqtt import (
     _trial_loop,

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from survivors import AGAIN, WINDOW, OurClient, PahoClient, Survivor, WireClient
 
-from voicewire.mqtt.broker_process import free_port, wait_for_port
+from voicewire.mqtt.serving.broker_process import free_port, wait_for_port
 
 __all__ = ["Outcome", "run"]
 

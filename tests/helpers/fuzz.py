@@ -32,14 +32,14 @@ from voicewire._kit.options import seed, whole
 from voicewire._kit.pace import Pace
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.broker import Broker
-from voicewire.mqtt.broker_process import resident
 from voicewire.mqtt.config import Access, Config, Limits, permissions
-from voicewire.mqtt.connection import Connection
 from voicewire.mqtt.decoder import Decoder
 from voicewire.mqtt.errors import MalformedError
-from voicewire.mqtt.hold import Hold
-from voicewire.mqtt.resource_limits import ENTRY, SHARED
-from voicewire.mqtt.store import Store
+from voicewire.mqtt.serving.broker_process import resident
+from voicewire.mqtt.serving.connection import Connection
+from voicewire.mqtt.serving.resource_limits import ENTRY, SHARED
+from voicewire.mqtt.sessions.hold import Hold
+from voicewire.mqtt.sessions.store import Store
 
 __all__ = ["Outcome", "run"]
 

@@ -108,7 +108,7 @@ def _link() -> bool:
 
 
 def _lwip() -> bool:
-    from voicewire.nfc import lwip
+    from voicewire.nfc.beyond import lwip
 
     return lwip.available()
 

@@ -17,15 +17,16 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from voicewire.mqtt import packet_handlers, routes, routing, time_slicing
+from voicewire.mqtt import packet_handlers, routes, routing
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.config import Config, Limits
-from voicewire.mqtt.connection import Connection
 from voicewire.mqtt.decoder import Decoder
 from voicewire.mqtt.in_memory_broker import Line, MemoryBroker
-from voicewire.mqtt.outbox import Outbox
-from voicewire.mqtt.resource_limits import ENTRY
-from voicewire.mqtt.store import Store
+from voicewire.mqtt.serving import time_slicing
+from voicewire.mqtt.serving.connection import Connection
+from voicewire.mqtt.serving.resource_limits import ENTRY
+from voicewire.mqtt.sessions.outbox import Outbox
+from voicewire.mqtt.sessions.store import Store
 
 MOST = 200_000_000
 """Bytes of one message to all its subscribers."""

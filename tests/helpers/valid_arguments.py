@@ -13,23 +13,18 @@ import pandas as pd
 from nonsense import Case
 
 from voicewire import netsim
-from voicewire.echo import WLNLMS, metrics, scene, widely_linear
-from voicewire.echo import cancellation as cancelling
+from voicewire.echo import WLNLMS, metrics, widely_linear
+from voicewire.echo.recordings import cancellation as cancelling
+from voicewire.echo.scenes import scene
 from voicewire.echo.two_path_filter import Guarded
-from voicewire.nfc import channel, ethernet, exchange, fragmentation, link, session, slot_sharing
-from voicewire.pharyngeal import (
-    formants,
-    keyframes,
-    organs,
-    principal_components,
-    synthesis,
-    textgrid,
-    tract,
-    tract_grid,
-    xray_film,
-)
+from voicewire.nfc import channel, exchange, fragmentation, link, session, slot_sharing
+from voicewire.nfc.beyond import ethernet
+from voicewire.pharyngeal import formants, synthesis, textgrid, tract, tract_grid
 from voicewire.pharyngeal.audio_files import Sound
-from voicewire.voip import clock_skew, conversation, received, rtp
+from voicewire.pharyngeal.films import keyframes, organs, xray_film
+from voicewire.pharyngeal.statistics import principal_components
+from voicewire.voip import conversation
+from voicewire.voip.captures import clock_skew, received, rtp
 from voicewire.voip.dccp import importance
 from voicewire_book.chapters.emqtt.interactive_panel import Panel
 
@@ -43,36 +38,38 @@ READING = "a reading version, short and plain: the fast one beside it checks, an
 _ENGINE = "behind the door: compiled, on records that `simulate` and `Session.run` have checked"
 
 EXEMPT = {
-    "voip.clock_skew.Drift": _RESULT,
-    "pharyngeal.frame_brightness.Levels": _RESULT,
-    "pharyngeal.frame_brightness.Sight": _RESULT,
-    "pharyngeal.frame_brightness.look_through": "gives reasons instead of errors (tests/pharyngeal/test_exposure.py)",
-    "echo.cancellation.Cancelled": _RESULT,
-    "echo.delay_estimation.Peak": _RESULT,
-    "echo.delay_estimation.Alignment": _RESULT,
-    "echo.delay_estimation.alignment": "takes what `phat` found",
-    "echo.live": "plays and records: tests with a sound card that is made up (tests/echo/test_live_sound.py)",
+    "voip.captures.clock_skew.Drift": _RESULT,
+    "pharyngeal.films.frame_brightness.Levels": _RESULT,
+    "pharyngeal.films.frame_brightness.Sight": _RESULT,
+    "pharyngeal.films.frame_brightness.look_through":
+        "gives reasons instead of errors (tests/pharyngeal/test_exposure.py)",
+    "echo.recordings.cancellation.Cancelled": _RESULT,
+    "echo.recordings.delay_estimation.Peak": _RESULT,
+    "echo.recordings.delay_estimation.Alignment": _RESULT,
+    "echo.recordings.delay_estimation.alignment": "takes what `phat` found",
+    "echo.recordings.live":
+        "plays and records: tests with a sound card that is made up (tests/echo/test_live_sound.py)",
     "echo.two_path_filter.Change": _RESULT,
-    "echo.report": "holds what the command found (tests/echo/test_recordings.py)",
-    "echo.stream": _FILES,
-    "echo.cancellation.read_stereo": _FILES,
-    "echo.cancellation.write_stereo": _FILES,
+    "echo.recordings.report": "holds what the command found (tests/echo/test_recordings.py)",
+    "echo.recordings.stream": _FILES,
+    "echo.recordings.cancellation.read_stereo": _FILES,
+    "echo.recordings.cancellation.write_stereo": _FILES,
     "echo.adaptive_filter.AdaptiveFilter": "abstract: its kinds are here",
     "echo.metrics.Curve": _RESULT,
     "echo.metrics.Operations": _RESULT,
     "echo.widely_linear.Responses": "a tuple: `complex_taps` and `echo` check what is in it",
-    "echo.scene.Signals": _RESULT,
+    "echo.scenes.scene.Signals": _RESULT,
     "echo.channels": READING,
     "echo.nonuniqueness": "read on the page, for what a scene has made",
-    "pharyngeal.principal_components.ArticulatoryModel": _RESULT,
+    "pharyngeal.statistics.principal_components.ArticulatoryModel": _RESULT,
     "pharyngeal.corpora": _FILES,
-    "pharyngeal.correlation.PermutationTest": _RESULT,
-    "pharyngeal.table_forensics.Reading": _RESULT,
-    "pharyngeal.table_forensics.Search": _RESULT,
-    "pharyngeal.table_forensics.MissingToken": _RESULT,
+    "pharyngeal.statistics.correlation.PermutationTest": _RESULT,
+    "pharyngeal.statistics.table_forensics.Reading": _RESULT,
+    "pharyngeal.statistics.table_forensics.Search": _RESULT,
+    "pharyngeal.statistics.table_forensics.MissingToken": _RESULT,
     "pharyngeal.formants.Track": _RESULT,
     "pharyngeal.inversion.Solution": _RESULT,
-    "pharyngeal.contour_measures.Constriction": _RESULT,
+    "pharyngeal.films.contour_measures.Constriction": _RESULT,
     "pharyngeal.audio_files.read": _FILES,
     "pharyngeal.synthesis.Token": _RESULT,
     "pharyngeal.textgrid.Grid": _RESULT,
@@ -81,10 +78,10 @@ EXEMPT = {
     "pharyngeal.tract.Outline": _RESULT,
     "pharyngeal.tube.Resonances": _RESULT,
     "pharyngeal.tube.praat_tract": "Praat's own list of phones",
-    "pharyngeal.vowel_statistics.wide": _PRINTED,
+    "pharyngeal.statistics.vowel_statistics.wide": _PRINTED,
     "pharyngeal.formant_transitions.Transition": _RESULT,
-    "pharyngeal.xray_film.Frame": _RESULT,
-    "voip.percentile_playout": READING,
+    "pharyngeal.films.xray_film.Frame": _RESULT,
+    "voip.playout_bounds.percentile_playout": READING,
     "voip.loss_bursts.Fixed": _RESULT,
     "voip.calls.Call": _RESULT,
     "voip.calls.quality": "a task of the sweep; `call` checks",
@@ -99,34 +96,34 @@ EXEMPT = {
     "voip.dccp.sequence_numbers.windows": "numbers of a protocol (tests of its own)",
     "voip.dccp.state_machine": "named states and events (tests of its own)",
     "voip.dccp.packet_ring.PacketRing": "bytes in slots (tests of its own)",
-    "voip.received.Arrivals": _RESULT,
-    "voip.received.Received": _RESULT,
-    "voip.received.Scored": _RESULT,
-    "voip.received.read_arrivals": _FILES,
-    "voip.received_figures": _FIGURE,
-    "voip.rtp.Capture": _RESULT,
-    "voip.rtp.Stream": _RESULT,
-    "voip.rtp.read_capture": _FILES,
-    "voip.g729": "runs bcg729, where it is installed (tests of its own)",
-    "voip.listening.Heard": _RESULT,
-    "voip.listening.read_wav": _FILES,
-    "voip.listening.speech": _FILES,
+    "voip.captures.received.Arrivals": _RESULT,
+    "voip.captures.received.Received": _RESULT,
+    "voip.captures.received.Scored": _RESULT,
+    "voip.captures.received.read_arrivals": _FILES,
+    "voip.captures.received_figures": _FIGURE,
+    "voip.captures.rtp.Capture": _RESULT,
+    "voip.captures.rtp.Stream": _RESULT,
+    "voip.captures.rtp.read_capture": _FILES,
+    "voip.codecs.g729": "runs bcg729, where it is installed (tests of its own)",
+    "voip.codecs.listening.Heard": _RESULT,
+    "voip.codecs.listening.read_wav": _FILES,
+    "voip.codecs.listening.speech": _FILES,
     "voip.ns3": "runs ns-3, where it is installed (tests of its own)",
-    "voip.opus.decoded": "runs libopus, where it is installed (tests of its own)",
-    "voip.opus.encoded": "runs libopus, where it is installed (tests of its own)",
+    "voip.codecs.opus.decoded": "runs libopus, where it is installed (tests of its own)",
+    "voip.codecs.opus.encoded": "runs libopus, where it is installed (tests of its own)",
     "voip.paper.Codec": _PRINTED,
-    "voip.pesq": "runs PESQ, where its licence allows (tests of its own)",
+    "voip.codecs.pesq": "runs PESQ, where its licence allows (tests of its own)",
     "voip.playout.Playout": _RESULT,
     "voip.playout.best_r": "the fast door behind `as_trace`",
     "voip.conversation.Talk": _RESULT,
     "nfc.channel.error_bits": _ENGINE,
     "nfc.channel.Channel.start": _ENGINE,
     "nfc.latency_formulas.Parts": _RESULT,
-    "nfc.rto_estimator.Estimated": _RESULT,
+    "nfc.tcp.rto_estimator.Estimated": _RESULT,
     "nfc.errors": "checks",
     "nfc.exchange.Outcomes": _RESULT,
     "nfc.session.Result": _RESULT,
-    "nfc.lwip": "runs lwIP, where it is installed (tests of its own)",
+    "nfc.beyond.lwip": "runs lwIP, where it is installed (tests of its own)",
     "netsim.simulation.FlowResult": _RESULT,
     "netsim.simulation.Result": _RESULT,
     "netsim.senders.Udp.fill": _ENGINE,
@@ -138,10 +135,10 @@ EXEMPT = {
     "transport.linear_topology": _SOCKETS,
     "transport.external_captures": _FILES,
     "transport.mqtt_dissector": "bytes of a protocol (tests of its own)",
-    "transport.icto_account": "sealed bytes (tests of its own, with a fuzzer)",
-    "transport.icto": "sealed bytes (tests of its own, with a fuzzer)",
-    "transport.icto_roles": "sealed bytes (tests of its own)",
-    "transport.icto_format": "sealed bytes (tests of its own, with a fuzzer)",
+    "transport.secure_objects.icto_account": "sealed bytes (tests of its own, with a fuzzer)",
+    "transport.secure_objects.icto": "sealed bytes (tests of its own, with a fuzzer)",
+    "transport.secure_objects.icto_roles": "sealed bytes (tests of its own)",
+    "transport.secure_objects.icto_format": "sealed bytes (tests of its own, with a fuzzer)",
     "transport.payloads": _FILES,
     "transport.measurement_runs": _RECORDS,
     "transport.overhead_formulas.Cost": _RESULT,
@@ -251,7 +248,7 @@ def _call(**more: Any) -> dict[str, Any]:
 
 def said() -> np.ndarray:
     """16-bit samples at 8 kHz with voice in them."""
-    from voicewire.voip import listening
+    from voicewire.voip.codecs import listening
 
     return listening.speech()[:8000]
 
@@ -261,11 +258,11 @@ def _cancelled() -> cancelling.Cancelled:
 
 
 ECHO = {
-    "echo.delay_estimation.phat": Case(
+    "echo.recordings.delay_estimation.phat": Case(
         lambda: {"far": noise(2000), "microphone": noise(2000, 2), "rate": 8000, "most": 0.1},
     ),
-    "echo.cancellation.Cancelled.erle": Case(lambda: {"self": _cancelled(), "start": 0.1, "stop": 0.8}),
-    "echo.cancellation.cancel": Case(
+    "echo.recordings.cancellation.Cancelled.erle": Case(lambda: {"self": _cancelled(), "start": 0.1, "stop": 0.8}),
+    "echo.recordings.cancellation.cancel": Case(
         lambda: {"far": noise(2000).reshape(-1, 2), "microphone": noise(2000, 2).reshape(-1, 2), "rate": 1000,
                  "length": 8, "memory": 64.0, "passes": 1, "watch": print, "progress": False},
         free=("watch", "progress"), ragged=("far", "microphone"),
@@ -320,64 +317,71 @@ ECHO = {
     "echo.widely_linear.complex_taps": Case(lambda: {"responses": room()}),
     "echo.widely_linear.responses": Case(lambda: {"taps": stereo(8)}),
     "echo.widely_linear.echo": Case(lambda: {"paths": room(), "x": stereo(50)}),
-    "echo.room_impulse_responses.image_source": Case(
+    "echo.scenes.room_impulse_responses.image_source": Case(
         lambda: {"length": 200, "rate": 8000.0, "size": np.array([4.0, 3.0, 2.5]),
                  "source": np.array([1.0, 1.0, 1.0]), "microphone": np.array([2.0, 2.0, 1.2]), "reflection": 0.7}
     ),
-    "echo.room_impulse_responses.decaying": Case(lambda: {"length": 50, "rng": rng(), "decay": 10.0}),
-    "echo.room_impulse_responses.room_response": Case(lambda: {"length": 50, "rate": 8000.0, "rng": rng()}),
-    "echo.input_validation.stereo": Case(lambda: {"left": noise(50), "right": noise(50, 2)}, empty=("left", "right")),
-    "echo.scene.predistort": Case(lambda: {"x": stereo(50), "amount": 0.4}),
-    "echo.scene.changed": Case(lambda: {"paths": room(), "change": "drift", "rng": rng()}),
-    "echo.scene.Signals.truth": Case(lambda: {"self": signals(), "n": 100}),
-    "echo.scene.Scene": Case(
+    "echo.scenes.room_impulse_responses.decaying": Case(lambda: {"length": 50, "rng": rng(), "decay": 10.0}),
+    "echo.scenes.room_impulse_responses.room_response": Case(lambda: {"length": 50, "rate": 8000.0, "rng": rng()}),
+    "echo.recordings.input_validation.stereo":
+        Case(lambda: {"left": noise(50), "right": noise(50, 2)}, empty=("left", "right")),
+    "echo.scenes.scene.predistort": Case(lambda: {"x": stereo(50), "amount": 0.4}),
+    "echo.scenes.scene.changed": Case(lambda: {"paths": room(), "change": "drift", "rng": rng()}),
+    "echo.scenes.scene.Signals.truth": Case(lambda: {"self": signals(), "n": 100}),
+    "echo.scenes.scene.Scene": Case(
         lambda: {"length": 8, "samples": 400, "seed": 1, "source": "ar1", "predistortion": 0.4, "change": "sign",
                  "change_at": 200, "family": "decaying", "far_length": 16, "snr": 30.0, "double_talk": (100, 200)}
     ),
     "echo.misprint_effects.misprints": Case(lambda: {"signals": signals(), "memory": 8.0, "reuse": 2, "every": 100}),
-    "echo.speech.utterances": Case(lambda: {"voices": "recorded"}),
+    "echo.scenes.speech.utterances": Case(lambda: {"voices": "recorded"}),
     "echo.recorded_conversations.gaps": Case(lambda: {"family": "decaying", "epsilon": 1.0}),
     "echo.recorded_conversations.times": Case(lambda: {"family": "room", "epsilon": 1.0}),
     "echo.recorded_conversations.caps": Case(lambda: {"family": "decaying", "epsilon": 100.0}),
-    "echo.speech.talk": Case(lambda: {"seconds": 1.0, "seed": 1, "voices": "recorded"}),
+    "echo.scenes.speech.talk": Case(lambda: {"seconds": 1.0, "seed": 1, "voices": "recorded"}),
 }  # fmt: skip
 
 _SETTINGS = formants.Settings()
 PHARYNGEAL = {
-    "pharyngeal.principal_components.fit": Case(lambda: {"contours": noise(60).reshape(10, 6) + 1, "count": 3}),
-    "pharyngeal.principal_components.ArticulatoryModel.scores": Case(
+    "pharyngeal.statistics.principal_components.fit":
+        Case(lambda: {"contours": noise(60).reshape(10, 6) + 1, "count": 3}),
+    "pharyngeal.statistics.principal_components.ArticulatoryModel.scores": Case(
         lambda: {
             "self": principal_components.fit(noise(60).reshape(10, 6) + 1), "contours": noise(12, 4).reshape(2, 6) + 1
         },
         ragged=("contours",),
     ),
-    "pharyngeal.principal_components.ArticulatoryModel.contour": Case(
+    "pharyngeal.statistics.principal_components.ArticulatoryModel.contour": Case(
         lambda: {"self": principal_components.fit(noise(60).reshape(10, 6) + 1), "scores": noise(6, 4).reshape(2, 3)},
         ragged=("scores",),
     ),
-    "pharyngeal.principal_components.ArticulatoryModel.error": Case(
+    "pharyngeal.statistics.principal_components.ArticulatoryModel.error": Case(
         lambda: {
             "self": principal_components.fit(noise(60).reshape(10, 6) + 1), "contours": noise(12, 4).reshape(2, 6) + 1
         },
         ragged=("contours",),
     ),
-    "pharyngeal.correlation.pearson": Case(lambda: {"x": noise(6), "y": noise(6, 3)}),
-    "pharyngeal.correlation.leverage": Case(lambda: {"x": noise(6)}),
-    "pharyngeal.correlation.leave_one_out": Case(lambda: {"x": noise(6), "y": noise(6, 3)}),
-    "pharyngeal.correlation.permutation_test": Case(lambda: {"x": noise(5), "y": noise(5, 3)}),
-    "pharyngeal.table_forensics.decimals": Case(lambda: {"printed": "0.654"}),
-    "pharyngeal.table_forensics.agreement": Case(
+    "pharyngeal.statistics.correlation.pearson": Case(lambda: {"x": noise(6), "y": noise(6, 3)}),
+    "pharyngeal.statistics.correlation.leverage": Case(lambda: {"x": noise(6)}),
+    "pharyngeal.statistics.correlation.leave_one_out": Case(lambda: {"x": noise(6), "y": noise(6, 3)}),
+    "pharyngeal.statistics.correlation.permutation_test": Case(lambda: {"x": noise(5), "y": noise(5, 3)}),
+    "pharyngeal.statistics.table_forensics.decimals": Case(lambda: {"printed": "0.654"}),
+    "pharyngeal.statistics.table_forensics.agreement": Case(
         lambda: {"printed": "0.65", "value": 0.654}, nan=("value",), inf=("value",)
     ),
-    "pharyngeal.table_forensics.mean_readings": Case(lambda: {"printed": "0.65", "tokens": {"a": 0.6, "b": 0.7}}),
-    "pharyngeal.table_forensics.sd_readings": Case(lambda: {"printed": "0.65", "tokens": {"a": 0.6, "b": 0.7}}),
-    "pharyngeal.table_forensics.difference_readings": Case(lambda: {"printed": "0.65", "values": {"a": 0.6, "b": 0.7}}),
-    "pharyngeal.table_forensics.percent_readings": Case(lambda: {"printed": "0.65", "values": {"a": 0.6, "b": 0.7}}),
-    "pharyngeal.table_forensics.missing_token": Case(
+    "pharyngeal.statistics.table_forensics.mean_readings":
+        Case(lambda: {"printed": "0.65", "tokens": {"a": 0.6, "b": 0.7}}),
+    "pharyngeal.statistics.table_forensics.sd_readings":
+        Case(lambda: {"printed": "0.65", "tokens": {"a": 0.6, "b": 0.7}}),
+    "pharyngeal.statistics.table_forensics.difference_readings":
+        Case(lambda: {"printed": "0.65", "values": {"a": 0.6, "b": 0.7}}),
+    "pharyngeal.statistics.table_forensics.percent_readings":
+        Case(lambda: {"printed": "0.65", "values": {"a": 0.6, "b": 0.7}}),
+    "pharyngeal.statistics.table_forensics.missing_token": Case(
         lambda: {"printed_mean": "0.65", "tokens": np.array([0.6, 0.7, 0.8]), "printed_sd": "0.10"}
     ),
-    "pharyngeal.table_forensics.tokens_for_sd": Case(lambda: {"printed_sd": "1.73", "tokens": [0.0, 2.0]}),
-    "pharyngeal.table_forensics.unshift": Case(lambda: {"f1": 700.0, "f2": 1100.0, "third": 400.0, "fourth": 2500.0}),
+    "pharyngeal.statistics.table_forensics.tokens_for_sd": Case(lambda: {"printed_sd": "1.73", "tokens": [0.0, 2.0]}),
+    "pharyngeal.statistics.table_forensics.unshift":
+        Case(lambda: {"f1": 700.0, "f2": 1100.0, "third": 400.0, "fourth": 2500.0}),
     "pharyngeal.formants.Settings": Case(
         lambda: {"ceiling": 5000.0, "count": 5.0, "window": 0.025, "max_bandwidth": 600.0, "step": 0.005}
     ),
@@ -419,19 +423,19 @@ PHARYNGEAL = {
         lambda: {"target": np.array([600.0, 1200.0]), "rng": rng(), "starts": 1, "larynx": 0.36, "tolerance": 0.9,
                  "free": ("body", "jaw")}, ragged=("target",),
     ),
-    "pharyngeal.contour_measures.to_rest_frame": Case(
+    "pharyngeal.films.contour_measures.to_rest_frame": Case(
         lambda: {"points": contour(), "landmarks": contour()[:3], "rest_landmarks": contour()[:3] + 0.1},
         ragged=("points",),
     ),
-    "pharyngeal.contour_measures.distances": Case(
+    "pharyngeal.films.contour_measures.distances": Case(
         lambda: {"tongue": contour(0.3), "wall": contour()}, ragged=("tongue",)
     ),
-    "pharyngeal.contour_measures.constriction": Case(
+    "pharyngeal.films.contour_measures.constriction": Case(
         lambda: {"tongue": contour(0.3), "wall": contour(), "between": (1.0, 4.0), "contact": 0.03},
         ragged=("tongue",),
     ),
-    "pharyngeal.contour_measures.elevation": Case(lambda: {"depth": 6.0, "rest": 6.17}),
-    "pharyngeal.contour_measures.perturbed": Case(
+    "pharyngeal.films.contour_measures.elevation": Case(lambda: {"depth": 6.0, "rest": 6.17}),
+    "pharyngeal.films.contour_measures.perturbed": Case(
         lambda: {"tongue": contour(0.3), "wall": contour(), "noise": 0.01, "rng": rng(), "repeats": 3, "smooth": 0.6}
     ),
     "pharyngeal.audio_files.Sound": Case(lambda: {"samples": noise(500), "rate": 16000, "name": "s"}, free=("name",)),
@@ -458,11 +462,11 @@ PHARYNGEAL = {
     "pharyngeal.synthesis.corpus": Case(
         lambda: {"people": [synthesis.Speaker("s")], "repetitions": 1, "rng": rng(), "snr": 30.0}
     ),
-    "pharyngeal.film_audio_sync.labels": Case(
+    "pharyngeal.films.film_audio_sync.labels": Case(
         lambda: {"intervals": [textgrid.Interval("a", 0.0, 0.2)], "rate": 25.0, "count": 10},
     ),
-    "pharyngeal.film_audio_sync.marks": Case(lambda: {"frames": ["a", "a", ""], "rate": 25.0}, free=("frames",)),
-    "pharyngeal.film_audio_sync.by_context": Case(
+    "pharyngeal.films.film_audio_sync.marks": Case(lambda: {"frames": ["a", "a", ""], "rate": 25.0}, free=("frames",)),
+    "pharyngeal.films.film_audio_sync.by_context": Case(
         lambda: {"values": noise(3), "frames": ["a", "b", ""], "contexts": {"a": "plain", "b": "plain"}},
         free=("frames", "contexts"),
     ),
@@ -493,26 +497,28 @@ PHARYNGEAL = {
     "pharyngeal.tube.two_tube": Case(
         lambda: {"back": (1.0, 8.0), "front": (7.0, 9.0), "count": 4, "speed": 35300.0}
     ),
-    "pharyngeal.vowel_statistics.lobanov": Case(lambda: {"table": table(), "columns": ("F1", "F2")}),
-    "pharyngeal.vowel_statistics.nearey": Case(lambda: {"table": table(), "columns": ("F1", "F2")}),
-    "pharyngeal.vowel_statistics.ellipse": Case(lambda: {"x": noise(20), "y": noise(20, 3), "confidence": 0.68}),
-    "pharyngeal.vowel_statistics.hedges": Case(
+    "pharyngeal.statistics.vowel_statistics.lobanov": Case(lambda: {"table": table(), "columns": ("F1", "F2")}),
+    "pharyngeal.statistics.vowel_statistics.nearey": Case(lambda: {"table": table(), "columns": ("F1", "F2")}),
+    "pharyngeal.statistics.vowel_statistics.ellipse":
+        Case(lambda: {"x": noise(20), "y": noise(20, 3), "confidence": 0.68}),
+    "pharyngeal.statistics.vowel_statistics.hedges": Case(
         lambda: {"a": noise(10), "b": noise(10, 3), "confidence": 0.95}, ragged=("a", "b")
     ),
-    "pharyngeal.vowel_statistics.bootstrap_by_speaker": Case(
+    "pharyngeal.statistics.vowel_statistics.bootstrap_by_speaker": Case(
         lambda: {"table": table(), "formant": "F1", "contexts": ("plain", "tt"), "rng": rng(), "resamples": 50}
     ),
-    "pharyngeal.vowel_statistics.mixed_model": Case(lambda: {"table": table(), "formant": "F1", "reference": "plain"}),
-    "pharyngeal.principal_components.guided": Case(
+    "pharyngeal.statistics.vowel_statistics.mixed_model":
+        Case(lambda: {"table": table(), "formant": "F1", "reference": "plain"}),
+    "pharyngeal.statistics.principal_components.guided": Case(
         lambda: {"contours": noise(60).reshape(10, 6) + 1, "guides": noise(20, 5).reshape(10, 2), "count": 3}
     ),
-    "pharyngeal.organs.Posture": Case(lambda: {"articulation": tract.Articulation(), "velum": 0.5}),
-    "pharyngeal.organs.contours": Case(lambda: {"posture": organs.Posture(tract.Articulation())}),
-    "pharyngeal.organs.layers": Case(lambda: {"posture": organs.Posture(tract.Articulation())}),
-    "pharyngeal.organs.height": Case(lambda: {"organ": "hyoid", "contour": traced()["hyoid"]}),
-    "pharyngeal.organs.guides": Case(lambda: {"organ": "lips", "contour": traced()["lips"]}),
-    "pharyngeal.organs.render": Case(lambda: {"posture": organs.Posture(tract.Articulation()), "rng": rng()}),
-    "pharyngeal.organs.film": Case(lambda: {"count": 1, "rng": rng(), "noise": 0.05}),
+    "pharyngeal.films.organs.Posture": Case(lambda: {"articulation": tract.Articulation(), "velum": 0.5}),
+    "pharyngeal.films.organs.contours": Case(lambda: {"posture": organs.Posture(tract.Articulation())}),
+    "pharyngeal.films.organs.layers": Case(lambda: {"posture": organs.Posture(tract.Articulation())}),
+    "pharyngeal.films.organs.height": Case(lambda: {"organ": "hyoid", "contour": traced()["hyoid"]}),
+    "pharyngeal.films.organs.guides": Case(lambda: {"organ": "lips", "contour": traced()["lips"]}),
+    "pharyngeal.films.organs.render": Case(lambda: {"posture": organs.Posture(tract.Articulation()), "rng": rng()}),
+    "pharyngeal.films.organs.film": Case(lambda: {"count": 1, "rng": rng(), "noise": 0.05}),
     "pharyngeal.tract_grid.Grid": Case(lambda: {"feet": contour(), "directions": contour()}),
     "pharyngeal.tract_grid.Grid.distances": Case(
         lambda: {"self": tract_grid.Grid(np.array([[0.5, 0.0], [2.5, 0.0]]), np.array([[0.0, 1.0], [0.0, 1.0]])),
@@ -524,49 +530,50 @@ PHARYNGEAL = {
     "pharyngeal.formant_transitions.fit": Case(
         lambda: {"times": np.linspace(0.0, 0.1, 20), "values": 1500.0 + 300.0 * np.exp(-np.linspace(0.0, 5.0, 20))}
     ),
-    "pharyngeal.keyframes.KeyTracker": Case(
+    "pharyngeal.films.keyframes.KeyTracker": Case(
         lambda: {"images": [film(), 0.9 * film()], "traced": [traced(), traced()]}, unlike=("images",)
     ),
-    "pharyngeal.keyframes.KeyTracker.describe": Case(
+    "pharyngeal.films.keyframes.KeyTracker.describe": Case(
         lambda: {"self": keyframes.KeyTracker([film(), 0.9 * film()], [traced()] * 2), "name": "hyoid",
                  "image": film()},
         unlike=("image",),
     ),
-    "pharyngeal.keyframes.KeyTracker.track": Case(
+    "pharyngeal.films.keyframes.KeyTracker.track": Case(
         lambda: {"self": keyframes.KeyTracker([film(), 0.9 * film()], [traced()] * 2), "image": film()},
         unlike=("image",),
     ),
-    "pharyngeal.xray_film.grey": Case(lambda: {"image": film()}, unlike=("image",)),
-    "pharyngeal.xray_film.wander": Case(lambda: {"count": 5, "rng": rng(), "low": 0.0, "high": 1.0}),
-    "pharyngeal.xray_film.pixels": Case(lambda: {"points": contour()}),
-    "pharyngeal.xray_film.render": Case(
+    "pharyngeal.films.xray_film.grey": Case(lambda: {"image": film()}, unlike=("image",)),
+    "pharyngeal.films.xray_film.wander": Case(lambda: {"count": 5, "rng": rng(), "low": 0.0, "high": 1.0}),
+    "pharyngeal.films.xray_film.pixels": Case(lambda: {"points": contour()}),
+    "pharyngeal.films.xray_film.render": Case(
         lambda: {"articulation": tract.Articulation(), "rng": rng(), "noise": 0.05, "blur": 1.2, "occlusions": 2,
                  "layers": [(contour(), 0.5)]}
     ),
-    "pharyngeal.xray_film.Tracker": Case(lambda: {"larynx": 5.0}),
-    "pharyngeal.frame_brightness.levels": Case(
+    "pharyngeal.films.xray_film.Tracker": Case(lambda: {"larynx": 5.0}),
+    "pharyngeal.films.frame_brightness.levels": Case(
         lambda: {"tracker": xray_film.Tracker(), "image": film()}, free=("tracker",), unlike=("image",)
     ),
-    "pharyngeal.frame_brightness.normal": Case(
+    "pharyngeal.films.frame_brightness.normal": Case(
         lambda: {"tracker": xray_film.Tracker(), "image": film()}, free=("tracker",), unlike=("image",)
     ),
-    "pharyngeal.frame_brightness.look": Case(
+    "pharyngeal.films.frame_brightness.look": Case(
         lambda: {"tracker": xray_film.Tracker(), "image": film()}, free=("tracker",), unlike=("image",)
     ),
-    "pharyngeal.xray_film.Tracker.unwrap": Case(
+    "pharyngeal.films.xray_film.Tracker.unwrap": Case(
         lambda: {"self": xray_film.Tracker(), "image": film()}, unlike=("image",)
     ),
-    "pharyngeal.xray_film.Tracker.edge": Case(
+    "pharyngeal.films.xray_film.Tracker.edge": Case(
         lambda: {"self": xray_film.Tracker(), "image": film()}, unlike=("image",)
     ),
-    "pharyngeal.xray_film.Tracker.track": Case(
+    "pharyngeal.films.xray_film.Tracker.track": Case(
         lambda: {"self": xray_film.Tracker(), "image": film()}, unlike=("image",)
     ),
-    "pharyngeal.xray_film.Tracker.contour": Case(lambda: {"self": xray_film.Tracker(), "opening": np.full(112, 0.5)}),
-    "pharyngeal.xray_film.Tracker.truth": Case(
+    "pharyngeal.films.xray_film.Tracker.contour":
+        Case(lambda: {"self": xray_film.Tracker(), "opening": np.full(112, 0.5)}),
+    "pharyngeal.films.xray_film.Tracker.truth": Case(
         lambda: {"self": xray_film.Tracker(), "shape": tract.outline(tract.Articulation())}
     ),
-    "pharyngeal.xray_film.film": Case(lambda: {"count": 1, "rng": rng(), "noise": 0.05}),
+    "pharyngeal.films.xray_film.film": Case(lambda: {"count": 1, "rng": rng(), "noise": 0.05}),
 }  # fmt: skip
 
 NFC = {
@@ -581,11 +588,11 @@ NFC = {
         lambda: {"session": slot_sharing.ShortSession(), "taken": 2, "placement": "random", "rng": rng(), "rate": 848.0,
                  "active": 1.5}
     ),
-    "nfc.rto_estimator.estimated": Case(
+    "nfc.tcp.rto_estimator.estimated": Case(
         lambda: {"exchange": exchange.Exchange(packets=2), "runs": 2, "rng": rng(), "least": 1.0}
     ),
-    "nfc.ethernet.Ethernet": Case(lambda: {"loss": 0.01, "load": 0.5, "service": 0.02, "room": 8}),
-    "nfc.ethernet.Ethernet.dropped": Case(lambda: {"self": ethernet.Ethernet(load=0.5, room=8), "waiting": 2}),
+    "nfc.beyond.ethernet.Ethernet": Case(lambda: {"loss": 0.01, "load": 0.5, "service": 0.02, "room": 8}),
+    "nfc.beyond.ethernet.Ethernet.dropped": Case(lambda: {"self": ethernet.Ethernet(load=0.5, room=8), "waiting": 2}),
     "nfc.fragmentation.FragmentedSession": Case(
         lambda: {"size": 5000, "mss": 2048, "window": 4096, "window_limit": 8192, "restart_window": 1024,
                  "latency": 0.08, "ethernet_delay": 0.01, "rto": 3.0, "backoff": True, "retransmissions": 12,
@@ -595,13 +602,13 @@ NFC = {
     "nfc.fragmentation.fragments": Case(lambda: {"data": 4000, "mtu": 1500}),
     "nfc.fragmentation.reassembled": Case(lambda: {"parts": fragmentation.fragments(4000, 1500)}),
     "nfc.fragmentation.slots_of_datagram": Case(lambda: {"link": link.Link(), "ip_bytes": 4000, "mtu": 1500}),
-    "nfc.framing.byte_sum": Case(lambda: {"data": b"kettle"}),
-    "nfc.framing.crc_a": Case(lambda: {"data": b"kettle"}),
-    "nfc.framing.crc_b": Case(lambda: {"data": b"kettle"}),
-    "nfc.framing.framed": Case(lambda: {"command": 1, "number": 2, "data": b"kettle", "check": "CRC"}),
-    "nfc.framing.past_sum": Case(lambda: {"bits": 9, "first": 0}),
-    "nfc.framing.undetected": Case(lambda: {"errors": np.ones((3, 112), int), "check": "CRC", "rng": rng()}),
-    "nfc.framing.unframed": Case(lambda: {"frame": bytes(14), "check": "CRC"}),
+    "nfc.beyond.framing.byte_sum": Case(lambda: {"data": b"kettle"}),
+    "nfc.beyond.framing.crc_a": Case(lambda: {"data": b"kettle"}),
+    "nfc.beyond.framing.crc_b": Case(lambda: {"data": b"kettle"}),
+    "nfc.beyond.framing.framed": Case(lambda: {"command": 1, "number": 2, "data": b"kettle", "check": "CRC"}),
+    "nfc.beyond.framing.past_sum": Case(lambda: {"bits": 9, "first": 0}),
+    "nfc.beyond.framing.undetected": Case(lambda: {"errors": np.ones((3, 112), int), "check": "CRC", "rng": rng()}),
+    "nfc.beyond.framing.unframed": Case(lambda: {"frame": bytes(14), "check": "CRC"}),
     "nfc.readings.as_printed": Case(lambda: {"session": session.Session()}),
     "nfc.slot_sharing.power_share": Case(lambda: {"active": 1.5, "used": 1.0, "period": 0.01}),
     "nfc.experiments.TableReading.fits": Case(
@@ -710,8 +717,9 @@ def _rtp() -> Any:
 
 
 VOIP = {
-    "voip.adaptive_playout.moon": Case(lambda: trace() | {"share": 0.9, "memory": 100}, inf=("delays_ms",)),
-    "voip.adaptive_playout.ramjee": Case(lambda: trace() | {"factor": 4.0}, inf=("delays_ms",)),
+    "voip.playout_bounds.adaptive_playout.moon":
+        Case(lambda: trace() | {"share": 0.9, "memory": 100}, inf=("delays_ms",)),
+    "voip.playout_bounds.adaptive_playout.ramjee": Case(lambda: trace() | {"factor": 4.0}, inf=("delays_ms",)),
     "voip.loss_bursts.best_fixed": Case(
         lambda: {"delays_ms": trace()["delays_ms"], "ie": 11.0, "bpl": 19.0}, inf=("delays_ms",), infinite=True
     ),
@@ -723,7 +731,7 @@ VOIP = {
         infinite=True,
     ),
     "voip.calls.call": Case(lambda: _call(spoken=None, bottleneck=None, log=False)),
-    "voip.chernoff_bound.chernov_delay": Case(
+    "voip.playout_bounds.chernoff_bound.chernov_delay": Case(
         lambda: {"delays_ms": trace()["delays_ms"], "late": 0.1}, inf=("delays_ms",)
     ),
     "voip.startup_padding.exchange": Case(
@@ -782,27 +790,27 @@ VOIP = {
     "voip.experiments.sensitivity": Case(
         lambda: {"name": "TFRC", "codec": "G.729", "delay_ms": 50.0, "loss": 0.01, "calls": 1, "seconds": 2.0}
     ),
-    "voip.listening.activity": Case(lambda: {"pcm": said(), "level": 2}, unlike=("pcm",)),
-    "voip.listening.coded": Case(lambda: {"pcm": said(), "coder": "G.711 µ-law"}, unlike=("pcm",)),
-    "voip.listening.transmit": Case(lambda: {"pcm": said(), "call_": _spoken()}, unlike=("pcm",), free=("pcm",)),
-    "voip.listening.heard": Case(
+    "voip.codecs.listening.activity": Case(lambda: {"pcm": said(), "level": 2}, unlike=("pcm",)),
+    "voip.codecs.listening.coded": Case(lambda: {"pcm": said(), "coder": "G.711 µ-law"}, unlike=("pcm",)),
+    "voip.codecs.listening.transmit": Case(lambda: {"pcm": said(), "call_": _spoken()}, unlike=("pcm",), free=("pcm",)),
+    "voip.codecs.listening.heard": Case(
         lambda: {"pcm": said(), "transport": "UDP", "codec": "G.711", "delay_ms": 50.0, "loss": 0.0, "seed": 0,
                  "repeat": 1}, unlike=("pcm",),
     ),
-    "voip.listening.whole_frames": Case(lambda: {"pcm": said()}, unlike=("pcm",)),
-    "voip.distortion_measures.segmental_snr": Case(
+    "voip.codecs.listening.whole_frames": Case(lambda: {"pcm": said()}, unlike=("pcm",)),
+    "voip.codecs.distortion_measures.segmental_snr": Case(
         lambda: {"said": said(), "heard": said() // 2}, unlike=("said", "heard"), ragged=("said", "heard")
     ),
-    "voip.distortion_measures.log_spectral_distance": Case(
+    "voip.codecs.distortion_measures.log_spectral_distance": Case(
         lambda: {"said": said(), "heard": said() // 2}, unlike=("said", "heard"), ragged=("said", "heard")
     ),
-    "voip.opus.has_copy": Case(lambda: {"packet": b"\x08\xc0"}),
-    "voip.redundant_frames.missing_with_copies": Case(lambda: {"loss": 0.1, "burst": 3.0}),
-    "voip.redundant_frames.second_chance": Case(
+    "voip.codecs.opus.has_copy": Case(lambda: {"packet": b"\x08\xc0"}),
+    "voip.codecs.redundant_frames.missing_with_copies": Case(lambda: {"loss": 0.1, "burst": 3.0}),
+    "voip.codecs.redundant_frames.second_chance": Case(
         lambda: {"delays_ms": trace()["delays_ms"], "spurts": trace()["spurts"], "interval_ms": 20.0},
         inf=("delays_ms",), infinite=True,
     ),
-    "voip.redundant_frames.through": Case(
+    "voip.codecs.redundant_frames.through": Case(
         lambda: {"arm": "G.711, repeated", "pcm": said(), "lost": np.arange(50) % 5 == 0}, unlike=("pcm", "lost")
     ),
     "voip.playout.as_trace": Case(lambda: {k: v for k, v in trace().items() if k != "codec_name"}, inf=("delays_ms",)),
@@ -817,13 +825,13 @@ VOIP = {
     ),
     "voip.playout_recursion.repaired_recursion": Case(trace, inf=("delays_ms",)),
     "voip.playout_recursion.printed_recursion": Case(trace, inf=("delays_ms",)),
-    "voip.received.in_order": Case(_packets),
-    "voip.received.score": Case(lambda: {"stream": _stream(), "codec_name": "G.711", "delay_ms": 50.0}),
-    "voip.clock_skew.clock_drift": Case(lambda: {"stream": _stream()}, infinite=True),  # nan of too few frames
-    "voip.clock_skew.without_drift": Case(
+    "voip.captures.received.in_order": Case(_packets),
+    "voip.captures.received.score": Case(lambda: {"stream": _stream(), "codec_name": "G.711", "delay_ms": 50.0}),
+    "voip.captures.clock_skew.clock_drift": Case(lambda: {"stream": _stream()}, infinite=True),  # nan of too few frames
+    "voip.captures.clock_skew.without_drift": Case(
         lambda: {"stream": _stream(), "drift": clock_skew.Drift(80.0, 5.0, "")}, infinite=True
     ),
-    "voip.rtp.clock_of": Case(lambda: {"stream": _rtp()}),
+    "voip.captures.rtp.clock_of": Case(lambda: {"stream": _rtp()}),
     "voip.conversation.talk": Case(lambda: {"rng": rng(), "seconds": 5.0, "on": 1.0, "off": 1.5, "interval_ms": 20.0}),
     "voip.conversation.from_activity": Case(lambda: {"active": np.array([0, 1, 1, 0, 1]), "interval_ms": 20.0}),
     "voip.send_buffer.estimated_rate": Case(

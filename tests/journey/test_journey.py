@@ -18,8 +18,9 @@ from voicewire.nfc import latency_formulas
 from voicewire.nfc.session import Session
 from voicewire.pharyngeal import formants as trackers
 from voicewire.pharyngeal.audio_files import Sound
-from voicewire.transport import icto, overhead_formulas
-from voicewire.transport.icto_format import overhead
+from voicewire.transport import overhead_formulas
+from voicewire.transport.secure_objects import icto
+from voicewire.transport.secure_objects.icto_format import overhead
 from voicewire.voip import emodel, paper
 from voicewire.voip.calls import udp_closed_form
 from voicewire_book import paths

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from voicewire.mqtt import broker_process
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.raw_socket_client import Wire
+from voicewire.mqtt.serving import broker_process
 
 pytestmark = pytest.mark.needs("mosquitto")
 

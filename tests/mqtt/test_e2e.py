@@ -7,12 +7,13 @@ from collections.abc import Callable
 
 import pytest
 
-from voicewire.mqtt import BrokerThread, Limits, MalformedError, outbox
+from voicewire.mqtt import BrokerThread, Limits, MalformedError
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.config import Access
-from voicewire.mqtt.delivery import Delivery, what_is_missing
-from voicewire.mqtt.hold import Missing, Report, Status
 from voicewire.mqtt.raw_socket_client import Wire, connect, subscribed
+from voicewire.mqtt.sessions import outbox
+from voicewire.mqtt.sessions.delivery import Delivery, what_is_missing
+from voicewire.mqtt.sessions.hold import Missing, Report, Status
 
 Start = Callable[..., BrokerThread]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from promises import Publisher, Subscriber
 
-from voicewire.mqtt.broker_process import free_port, wait_for_port
+from voicewire.mqtt.serving.broker_process import free_port, wait_for_port
 
 pytestmark = pytest.mark.night
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voicewire.mqtt.errors import MalformedError
-from voicewire.mqtt.hold import ENTRY, Hold, Missing, Report, Status
 from voicewire.mqtt.packets import WAIT_FOR_ALL
+from voicewire.mqtt.sessions.hold import ENTRY, Hold, Missing, Report, Status
 
 
 class Timer:

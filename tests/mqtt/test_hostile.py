@@ -41,14 +41,15 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from voicewire.mqtt import Broker, BrokerThread, broker_process
+from voicewire.mqtt import Broker, BrokerThread
 from voicewire.mqtt import packets as p
-from voicewire.mqtt.broker_process import free_port, resident
 from voicewire.mqtt.config import load
 from voicewire.mqtt.decoder import Decoder
-from voicewire.mqtt.hold import Hold
 from voicewire.mqtt.in_memory_broker import MemoryBroker
-from voicewire.mqtt.resource_limits import ENTRY, SHARED
+from voicewire.mqtt.serving import broker_process
+from voicewire.mqtt.serving.broker_process import free_port, resident
+from voicewire.mqtt.serving.resource_limits import ENTRY, SHARED
+from voicewire.mqtt.sessions.hold import Hold
 
 pytestmark = pytest.mark.night
 

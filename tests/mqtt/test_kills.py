@@ -17,8 +17,8 @@ import durability
 import pytest
 
 from voicewire.mqtt import packets as p
-from voicewire.mqtt.broker_process import free_port
 from voicewire.mqtt.decoder import Decoder
+from voicewire.mqtt.serving.broker_process import free_port
 
 pytestmark = pytest.mark.night
 

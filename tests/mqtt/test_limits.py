@@ -24,8 +24,8 @@ from voicewire.mqtt import Access, BrokerThread, ConfigError, Limits, MalformedE
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.client import Client
 from voicewire.mqtt.config import Permissions, covers, load
-from voicewire.mqtt.passwords import SLOW, Passwords, Secret
 from voicewire.mqtt.raw_socket_client import Wire, connect, subscribed
+from voicewire.mqtt.serving.passwords import SLOW, Passwords, Secret
 from voicewire.mqtt.topics import MAX_LEVELS, matches
 
 Start = Callable[..., BrokerThread]

@@ -19,11 +19,12 @@ from typing import Any
 import pytest
 from waiting import eventually
 
-from voicewire.mqtt import BrokerThread, Config, Limits, listener
+from voicewire.mqtt import BrokerThread, Config, Limits
 from voicewire.mqtt import broker as broker_module
 from voicewire.mqtt import packets as p
-from voicewire.mqtt.broker_process import free_port, wait_for_port
 from voicewire.mqtt.raw_socket_client import Wire, connect
+from voicewire.mqtt.serving import listener
+from voicewire.mqtt.serving.broker_process import free_port, wait_for_port
 from voicewire_book.chapters.transport.extension_experiments import certificate
 
 pytestmark = pytest.mark.needs("posix")

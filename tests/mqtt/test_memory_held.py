@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from voicewire.mqtt import broker_process
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.raw_socket_client import Wire, connect, subscribed
+from voicewire.mqtt.serving import broker_process
 
 pytestmark = [pytest.mark.landing, pytest.mark.needs("linux")]
 

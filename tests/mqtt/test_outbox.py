@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mqtt_doubles import Loop
 
-from voicewire.mqtt.connection import cut
-from voicewire.mqtt.outbox import PATIENCE, PIECE, RETRY, SHORT, TURN, Outbox
+from voicewire.mqtt.serving.connection import cut
+from voicewire.mqtt.sessions.outbox import PATIENCE, PIECE, RETRY, SHORT, TURN, Outbox
 
 
 class Peer:

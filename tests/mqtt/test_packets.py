@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.decoder import Decoder, decode
 from voicewire.mqtt.errors import MalformedError, MQTTError
-from voicewire.mqtt.hold import Missing, Report, Status
+from voicewire.mqtt.sessions.hold import Missing, Report, Status
 
 text = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20)
 names = st.text(st.characters(codec="utf-8", exclude_characters="\0+#"), min_size=1, max_size=20)

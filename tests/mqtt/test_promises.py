@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from promises import ACCIDENTS, Plan, Run
 
-from voicewire.mqtt import Config, Limits, packet_handlers, routes, routing, time_slicing
+from voicewire.mqtt import Config, Limits, packet_handlers, routes, routing
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.decoder import Decoder
 from voicewire.mqtt.in_memory_broker import Line, MemoryBroker
+from voicewire.mqtt.serving import time_slicing
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from voicewire.mqtt.config import Config, Limits
-from voicewire.mqtt.resource_limits import Shares
-from voicewire.mqtt.retained_messages import Retained
 from voicewire.mqtt.routes import Route
-from voicewire.mqtt.session import Message
+from voicewire.mqtt.serving.resource_limits import Shares
+from voicewire.mqtt.sessions.retained_messages import Retained
+from voicewire.mqtt.sessions.session import Message
 
 
 class Journal:

@@ -9,13 +9,13 @@ from mqtt_doubles import Journal, Loop, Peer
 
 from voicewire.mqtt.config import EVERYTHING, Access, Config, Limits
 from voicewire.mqtt.errors import MalformedError
-from voicewire.mqtt.hold import Hold, Missing, Status
-from voicewire.mqtt.outbox import Outbox
 from voicewire.mqtt.packets import WAIT_FOR_ALL
 from voicewire.mqtt.routes import CLOSED, END_TO_END, LIST, ORDINARY
 from voicewire.mqtt.routing import FIRST, Router
-from voicewire.mqtt.session import RELEASED, Message, Session
-from voicewire.mqtt.time_slicing import SLICE, Work
+from voicewire.mqtt.serving.time_slicing import SLICE, Work
+from voicewire.mqtt.sessions.hold import Hold, Missing, Status
+from voicewire.mqtt.sessions.outbox import Outbox
+from voicewire.mqtt.sessions.session import RELEASED, Message, Session
 
 LOG = logging.getLogger("routing under test")
 

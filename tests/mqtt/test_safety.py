@@ -16,22 +16,23 @@ import hostile
 import pytest
 from waiting import eventually
 
-from voicewire.mqtt import Access, BrokerThread, Config, ConfigError, Limits, broker_process
+from voicewire.mqtt import Access, BrokerThread, Config, ConfigError, Limits
 from voicewire.mqtt import packet_handlers as incoming_module
 from voicewire.mqtt import packets as p
 from voicewire.mqtt import routes as routes_module
 from voicewire.mqtt import routing as routing_module
-from voicewire.mqtt import time_slicing as work_module
-from voicewire.mqtt.back_pressure import Pressure
-from voicewire.mqtt.hold import Missing, Report, Status
-from voicewire.mqtt.outbox import Outbox
 from voicewire.mqtt.packet_handlers import TURN
 from voicewire.mqtt.raw_socket_client import Wire, connect, subscribed
-from voicewire.mqtt.resource_limits import OVERHEAD
 from voicewire.mqtt.routing import Router
-from voicewire.mqtt.session import RELEASED, Message, Session
-from voicewire.mqtt.store import Store
-from voicewire.mqtt.time_slicing import SLICE, Work
+from voicewire.mqtt.serving import broker_process
+from voicewire.mqtt.serving import time_slicing as work_module
+from voicewire.mqtt.serving.back_pressure import Pressure
+from voicewire.mqtt.serving.resource_limits import OVERHEAD
+from voicewire.mqtt.serving.time_slicing import SLICE, Work
+from voicewire.mqtt.sessions.hold import Missing, Report, Status
+from voicewire.mqtt.sessions.outbox import Outbox
+from voicewire.mqtt.sessions.session import RELEASED, Message, Session
+from voicewire.mqtt.sessions.store import Store
 
 Start = Callable[..., BrokerThread]
 SECRET = (Access("open/#"), Access("open/secret/#", "mallory", "none"), Access("$SYS/#", "ann", "read"))
@@ -92,7 +93,7 @@ def test_an_exception_ends_one_connection(
 
 def test_an_exception_while_others_are_served_is_theirs(broker: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     """What fails for one subscriber neither ends the publisher nor keeps the message from the others."""
-    from voicewire.mqtt.connection import Connection
+    from voicewire.mqtt.serving.connection import Connection
 
     b = broker()
     with (
@@ -587,7 +588,7 @@ def test_nothing_is_acknowledged_before_it_is_stored(tmp_path: Path, monkeypatch
     """Neither to the publisher nor to the subscriber does a byte go out before the transaction that it belongs to."""
     order: list[str] = []
     with BrokerThread(Config(port=0, persist=tmp_path / "store")) as b:
-        from voicewire.mqtt.connection import Connection
+        from voicewire.mqtt.serving.connection import Connection
 
         reader = subscribed(b.port, "t", qos=1, client_id="s", clean=False)
         with reader, connect(b.port, "w", clean=False) as wire:

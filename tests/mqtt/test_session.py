@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from voicewire.mqtt.config import EVERYTHING, Access, permissions
 from voicewire.mqtt.decoder import Decoder
-from voicewire.mqtt.hold import Hold
 from voicewire.mqtt.packets import Publish
-from voicewire.mqtt.resource_limits import OVERHEAD
 from voicewire.mqtt.routes import Route
-from voicewire.mqtt.session import Message, Pending, Session
-from voicewire.mqtt.time_slicing import SLICE
+from voicewire.mqtt.serving.resource_limits import OVERHEAD
+from voicewire.mqtt.serving.time_slicing import SLICE
+from voicewire.mqtt.sessions.hold import Hold
+from voicewire.mqtt.sessions.session import Message, Pending, Session
 
 
 @given(st.binary(max_size=300), st.integers(0, 3), st.booleans(), st.booleans(), st.integers(1, 65535))

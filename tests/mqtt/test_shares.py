@@ -17,9 +17,9 @@ from waiting import eventually
 
 from voicewire.mqtt import BrokerThread, Config, ConfigError, Limits
 from voicewire.mqtt import packets as p
-from voicewire.mqtt.connection import Connection
 from voicewire.mqtt.raw_socket_client import Wire, connect
-from voicewire.mqtt.resource_limits import ENTRY, OVERHEAD, RESERVE, SHARED, Shares
+from voicewire.mqtt.serving.connection import Connection
+from voicewire.mqtt.serving.resource_limits import ENTRY, OVERHEAD, RESERVE, SHARED, Shares
 
 Start = Callable[..., BrokerThread]
 ANN = {"username": "ann", "password": b"a"}

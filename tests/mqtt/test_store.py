@@ -15,9 +15,9 @@ import pytest
 
 from voicewire.mqtt import BrokerThread, Config
 from voicewire.mqtt import packets as p
-from voicewire.mqtt.hold import Report, Status
 from voicewire.mqtt.raw_socket_client import connect, subscribed
-from voicewire.mqtt.store import Store, StoreError
+from voicewire.mqtt.sessions.hold import Report, Status
+from voicewire.mqtt.sessions.store import Store, StoreError
 
 Start = Callable[..., BrokerThread]
 

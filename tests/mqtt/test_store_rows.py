@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from voicewire.mqtt.config import Config
-from voicewire.mqtt.resource_limits import Shares
-from voicewire.mqtt.retained_messages import Retained
-from voicewire.mqtt.session import RELEASED, Message
-from voicewire.mqtt.store import APART, Store, StoreError
+from voicewire.mqtt.serving.resource_limits import Shares
+from voicewire.mqtt.sessions.retained_messages import Retained
+from voicewire.mqtt.sessions.session import RELEASED, Message
+from voicewire.mqtt.sessions.store import APART, Store, StoreError
 from voicewire.mqtt.topics import SubscriptionTree
 
 

@@ -13,8 +13,8 @@ from voicewire.nfc.reference import session as plainly
 from voicewire.nfc.reference.estimator import needless, tried_with
 from voicewire.nfc.reference.exchange import Air
 from voicewire.nfc.reference.timer import Estimator, Stopwatch, answered, backed_off, begun, measured, timeout
-from voicewire.nfc.rto_estimator import estimated
 from voicewire.nfc.session import Recovery, Session
+from voicewire.nfc.tcp.rto_estimator import estimated
 
 RUNS_ON = Recovery(timer_runs_on=True)
 

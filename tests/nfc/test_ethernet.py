@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from voicewire.nfc.beyond.ethernet import Ethernet
 from voicewire.nfc.channel import Channel
 from voicewire.nfc.errors import ParameterError
-from voicewire.nfc.ethernet import Ethernet
 from voicewire.nfc.reference.ethernet import LOST, Port, comes_back, met, reaches
 from voicewire.nfc.session import Recovery, Session
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from voicewire.nfc import paper
+from voicewire.nfc.beyond.ethernet import Ethernet
+from voicewire.nfc.beyond.framing import past_sum
 from voicewire.nfc.channel import Channel
-from voicewire.nfc.ethernet import Ethernet
 from voicewire.nfc.exchange import Exchange
-from voicewire.nfc.framing import past_sum
 from voicewire.nfc.link import Link
 from voicewire.nfc.session import Session
 from voicewire.nfc.slot_sharing import ShortSession

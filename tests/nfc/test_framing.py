@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from voicewire.nfc.beyond.framing import CRC_A, byte_sum, crc_a, crc_b, framed, past_sum, undetected, unframed
 from voicewire.nfc.errors import ParameterError
-from voicewire.nfc.framing import CRC_A, byte_sum, crc_a, crc_b, framed, past_sum, undetected, unframed
 from voicewire.nfc.reference.framing import divided
 
 BYTE = st.integers(0, 255)

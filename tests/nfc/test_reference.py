@@ -8,9 +8,9 @@ from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
 from voicewire.nfc import engine
+from voicewire.nfc.beyond.ethernet import Ethernet
 from voicewire.nfc.channel import Channel, error_bits
 from voicewire.nfc.errors import ParameterError
-from voicewire.nfc.ethernet import Ethernet
 from voicewire.nfc.exchange import Exchange
 from voicewire.nfc.link import Link
 from voicewire.nfc.reference import exchange as exchange_to_read

@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from voicewire.nfc import lwip, paper
+from voicewire.nfc import paper
+from voicewire.nfc.beyond import lwip
 from voicewire.nfc.channel import Channel
 from voicewire.nfc.errors import ParameterError
 from voicewire.nfc.exchange import Exchange

@@ -8,7 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import ndimage
 
-from voicewire.pharyngeal import contour_measures, inversion, principal_components, tract, tube, xray_film
+from voicewire.pharyngeal import inversion, tract, tube
+from voicewire.pharyngeal.films import contour_measures, xray_film
+from voicewire.pharyngeal.statistics import principal_components
 from voicewire.pharyngeal.tract import Articulation
 from voicewire_book.chapters.pharyngeal import experiments, vocal_tract_shapes
 

@@ -13,17 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize
 
-from voicewire.pharyngeal import (
-    contour_measures,
-    correlation,
-    inversion,
-    reference,
-    table_forensics,
-    tract,
-    tube,
-    vowel_statistics,
-)
-from voicewire.pharyngeal.film_audio_sync import labels
+from voicewire.pharyngeal import inversion, reference, tract, tube
+from voicewire.pharyngeal.films import contour_measures
+from voicewire.pharyngeal.films.film_audio_sync import labels
+from voicewire.pharyngeal.statistics import correlation, table_forensics, vowel_statistics
 from voicewire.pharyngeal.textgrid import Interval
 from voicewire.pharyngeal.tract import Articulation
 from voicewire_book import paths

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from voicewire.pharyngeal import frame_brightness, xray_film
+from voicewire.pharyngeal.films import frame_brightness, xray_film
 
 FILM = xray_film.film(12, np.random.default_rng(21))
 

@@ -7,17 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from voicewire.pharyngeal import (
-    formant_transitions,
-    formants,
-    organs,
-    principal_components,
-    synthesis,
-    tract,
-    tract_grid,
-    tube,
-    xray_film,
-)
+from voicewire.pharyngeal import formant_transitions, formants, synthesis, tract, tract_grid, tube
+from voicewire.pharyngeal.films import organs, xray_film
+from voicewire.pharyngeal.statistics import principal_components
 from voicewire.pharyngeal.tract import Articulation
 from voicewire_book.chapters.pharyngeal import figures, recomputed_numbers
 

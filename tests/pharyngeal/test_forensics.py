@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voicewire.pharyngeal import correlation, paper, table_forensics
+from voicewire.pharyngeal import paper
+from voicewire.pharyngeal.statistics import correlation, table_forensics
 from voicewire_book.chapters.pharyngeal import recomputed_numbers
 from voicewire_book.kit import claims
 

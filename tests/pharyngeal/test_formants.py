@@ -10,7 +10,8 @@ import soundfile
 from parselmouth.praat import call
 
 from voicewire import cli
-from voicewire.pharyngeal import audio_files, corpora, formants, synthesis, textgrid, vowel_statistics
+from voicewire.pharyngeal import audio_files, corpora, formants, synthesis, textgrid
+from voicewire.pharyngeal.statistics import vowel_statistics
 from voicewire.pharyngeal.textgrid import Interval
 from voicewire_book import paths
 from voicewire_book.chapters.pharyngeal import negative_control, tracker_validation

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voicewire.pharyngeal import contour_measures, reference, tract, tract_grid
+from voicewire.pharyngeal import reference, tract, tract_grid
+from voicewire.pharyngeal.films import contour_measures
 from voicewire.pharyngeal.tract import Articulation
 
 REST = tract.outline(Articulation())

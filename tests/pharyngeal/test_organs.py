@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voicewire.pharyngeal import keyframes, organs, paper, principal_components, tract, xray_film
+from voicewire.pharyngeal import paper, tract
 from voicewire.pharyngeal import reference as reading
+from voicewire.pharyngeal.films import keyframes, organs, xray_film
+from voicewire.pharyngeal.statistics import principal_components
 from voicewire.pharyngeal.tract import Articulation
 
 KEYS = organs.film(60, np.random.default_rng(1))

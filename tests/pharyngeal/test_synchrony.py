@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voicewire.pharyngeal import film_audio_sync, textgrid
+from voicewire.pharyngeal import textgrid
+from voicewire.pharyngeal.films import film_audio_sync
 from voicewire.pharyngeal.textgrid import Interval
 
 

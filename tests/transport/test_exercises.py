@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from voicewire.mqtt.packets import encode_length
 from voicewire.transport import measurement_runs, overhead_formulas
-from voicewire.transport.icto_format import overhead
 from voicewire.transport.reference import block_option, header_bytes
+from voicewire.transport.secure_objects.icto_format import overhead
 from voicewire_book import paths
 from voicewire_book.chapters.transport import analysis, extension_timings, readings
 from voicewire_book.chapters.transport._student import judged

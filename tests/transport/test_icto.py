@@ -13,8 +13,8 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM, ChaCha20Poly1305
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voicewire.transport import icto
-from voicewire.transport.icto import (
+from voicewire.transport.secure_objects import icto
+from voicewire.transport.secure_objects.icto import (
     ExpiredError,
     Identity,
     NotAuthenticError,
@@ -25,7 +25,7 @@ from voicewire.transport.icto import (
     open_object,
     seal,
 )  # fmt: skip
-from voicewire.transport.icto_format import (
+from voicewire.transport.secure_objects.icto_format import (
     CIPHERS,
     IctoError,
     MalformedError,

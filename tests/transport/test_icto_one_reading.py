@@ -11,8 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voicewire.transport.icto import Identity, PublicIdentity, Rule, inspect, open_object, seal
-from voicewire.transport.icto_format import IctoError, MalformedError, Part, Participant, Sealed, decode, encode
+from voicewire.transport.secure_objects.icto import Identity, PublicIdentity, Rule, inspect, open_object, seal
+from voicewire.transport.secure_objects.icto_format import (
+    IctoError,
+    MalformedError,
+    Part,
+    Participant,
+    Sealed,
+    decode,
+    encode,
+)
 
 OWNER, ANN, BOB = (Identity.create(name) for name in ("owner", "ann", "bob"))
 NOW = 1_700_000_000

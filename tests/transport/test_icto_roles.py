@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voicewire.transport.icto import (
+from voicewire.transport.secure_objects.icto import (
     ExpiredError,
     Identity,
     NotAuthenticError,
@@ -17,8 +17,8 @@ from voicewire.transport.icto import (
     open_object,
     seal,
 )
-from voicewire.transport.icto_format import IctoError
-from voicewire.transport.icto_roles import assume, grant
+from voicewire.transport.secure_objects.icto_format import IctoError
+from voicewire.transport.secure_objects.icto_roles import assume, grant
 
 OWNER, WARD, ANN, BOB = (Identity.create(name) for name in ("owner", "ward", "ann", "bob"))
 USERS = [ANN, BOB]

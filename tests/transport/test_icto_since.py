@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from voicewire.cli import main
 from voicewire.transport import reference as r
-from voicewire.transport.icto import (
+from voicewire.transport.secure_objects.icto import (
     ExpiredError,
     Identity,
     NotPermittedError,
@@ -24,8 +24,8 @@ from voicewire.transport.icto import (
     open_object,
     seal,
 )
-from voicewire.transport.icto_format import IctoError, MalformedError, decode, encode
-from voicewire.transport.icto_roles import assume, grant
+from voicewire.transport.secure_objects.icto_format import IctoError, MalformedError, decode, encode
+from voicewire.transport.secure_objects.icto_roles import assume, grant
 
 
 class Counter:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from voicewire.testbed.counters import TcpInfo
 from voicewire.transport import overhead_formulas
 from voicewire.transport import reference as r
-from voicewire.transport.icto import Identity, Rule, open_object, seal
-from voicewire.transport.icto_format import CIPHERS, IctoError, decode
+from voicewire.transport.secure_objects.icto import Identity, Rule, open_object, seal
+from voicewire.transport.secure_objects.icto_format import CIPHERS, IctoError, decode
 from voicewire_book import paths
 from voicewire_book.chapters.transport import captured_sessions
 

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from voicewire.voip.codecs.listening import coded, speech
 from voicewire.voip.dccp import header, state_machine
 from voicewire.voip.dccp.header import Packet, Type
 from voicewire.voip.dccp.importance import Candidate, best_set, best_set_by_force, frame_importance
 from voicewire.voip.dccp.late import late_choice
 from voicewire.voip.dccp.packet_ring import PacketRing
 from voicewire.voip.errors import VoipError
-from voicewire.voip.listening import coded, speech
 
 options = st.lists(
     st.one_of(st.tuples(st.integers(1, 31), st.just(b"")), st.tuples(st.integers(32, 255), st.binary(max_size=10))),

@@ -7,11 +7,12 @@ from hypothesis import strategies as st
 
 from voicewire._kit import checks
 from voicewire.netsim import Ccid2, Flow, Path, Tcp, Tfrc, Udp, flow_state, simulate
-from voicewire.voip import adaptive_playout, emodel, playout
+from voicewire.voip import emodel, playout
 from voicewire.voip.calls import call, delays_ms
 from voicewire.voip.conversation import Talk, talk
 from voicewire.voip.errors import VoipError
 from voicewire.voip.paper import CODECS, Codec
+from voicewire.voip.playout_bounds import adaptive_playout
 from voicewire.voip.transports import NAMES, transport
 
 

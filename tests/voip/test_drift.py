@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from voicewire.cli import main
-from voicewire.voip.clock_skew import Drift, clock_drift, without_drift
-from voicewire.voip.delay_trend import tilted
+from voicewire.voip.captures.clock_skew import Drift, clock_drift, without_drift
+from voicewire.voip.captures.delay_trend import tilted
+from voicewire.voip.captures.received import Received, in_order, read_arrivals
+from voicewire.voip.captures.received_figures import parting
 from voicewire.voip.errors import VoipError
-from voicewire.voip.received import Received, in_order, read_arrivals
-from voicewire.voip.received_figures import parting
 from voicewire_book import paths
 
 Row = NDArray[np.float64]

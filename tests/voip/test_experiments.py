@@ -8,8 +8,9 @@ import pytest
 
 from voicewire import cli
 from voicewire.netsim import Flow, Path, Tcp, Tfrc, bulk, simulate
-from voicewire.voip import listening, transports
+from voicewire.voip import transports
 from voicewire.voip.calls import call
+from voicewire.voip.codecs import listening
 from voicewire.voip.errors import VoipError
 from voicewire_book import paths
 from voicewire_book.chapters.voip import experiments, figures, readings

@@ -10,12 +10,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from voicewire.voip.adaptive_playout import ramjee
-from voicewire.voip.clock_skew import clock_drift
+from voicewire.voip.captures.clock_skew import clock_drift
+from voicewire.voip.captures.received import Received, in_order, read_arrivals, score
+from voicewire.voip.captures.received_figures import received
 from voicewire.voip.emodel import delay_impairment
 from voicewire.voip.playout import bound, fixed
-from voicewire.voip.received import Received, in_order, read_arrivals, score
-from voicewire.voip.received_figures import received
+from voicewire.voip.playout_bounds.adaptive_playout import ramjee
 from voicewire_book import paths
 
 FILE = paths.data("voip") / "mobile.csv"

@@ -7,7 +7,7 @@ import importlib.util
 import numpy as np
 import pytest
 
-from voicewire.voip import listening, pesq
+from voicewire.voip.codecs import listening, pesq
 from voicewire.voip.errors import VoipError
 
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voicewire.cli import main
+from voicewire.voip.captures.received import in_order, read_arrivals, score
 from voicewire.voip.errors import VoipError
-from voicewire.voip.received import in_order, read_arrivals, score
 
 
 @given(

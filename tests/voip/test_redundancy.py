@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from voicewire import cli
 from voicewire._kit import pace
-from voicewire.voip import distortion_measures, g729, listening, loss_bursts, opus, redundant_frames, reference
+from voicewire.voip import loss_bursts, reference
+from voicewire.voip.codecs import distortion_measures, g729, listening, opus, redundant_frames
 from voicewire.voip.errors import VoipError
 from voicewire_book.chapters.voip import figures
 from voicewire_book.chapters.voip import record as recording

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voicewire.cli import main
-from voicewire.voip.rtp import clock_of, read_capture
+from voicewire.voip.captures.rtp import clock_of, read_capture
 
 SECRET = b"said in confidence"
 ADDRESS, PORT, SOURCE = bytes((192, 0, 2, 77)), 40_123, 0xC0FFEE99

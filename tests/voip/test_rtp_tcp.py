@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voicewire.cli import main
-from voicewire.voip.rtp import Capture, Stream, read_capture
-from voicewire.voip.rtp_tcp import MOST_AHEAD, Connections, Way
+from voicewire.voip.captures.rtp import Capture, Stream, read_capture
+from voicewire.voip.captures.rtp_tcp import MOST_AHEAD, Connections, Way
 
 BEGINS = 4_294_967_000  # the numbers of the bytes wrap soon
 STUN = struct.pack("!HHI", 1, 8, 0x2112A442) + bytes(20)

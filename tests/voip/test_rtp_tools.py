@@ -19,8 +19,8 @@ import numpy as np
 import pytest
 
 from voicewire.cli import main
-from voicewire.voip.received import in_order
-from voicewire.voip.rtp import clock_of, read_capture
+from voicewire.voip.captures.received import in_order
+from voicewire.voip.captures.rtp import clock_of, read_capture
 
 DUMPCAP, TSHARK = shutil.which("dumpcap"), shutil.which("tshark")
 GSTREAMER = shutil.which("gst-launch-1.0")

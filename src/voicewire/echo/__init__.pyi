@@ -1,12 +1,8 @@
 from voicewire.echo import dcd_uncompiled, reference
 from voicewire.echo.adaptive_filter import AdaptiveFilter
-from voicewire.echo.cancellation import Cancelled, cancel, read_stereo, write_stereo
 from voicewire.echo.channels import nlms_apart, nlms_together, reuse_together, rls_together
 from voicewire.echo.dcd import WLDRRLSDCD
-from voicewire.echo.delay_estimation import Alignment, Peak, alignment, phat
 from voicewire.echo.gradient import WLAPA, WLNLMS, StereoNLMS
-from voicewire.echo.input_validation import SignalError, stereo
-from voicewire.echo.live import cancel_live
 from voicewire.echo.metrics import (
     Curve,
     Operations,
@@ -21,12 +17,16 @@ from voicewire.echo.metrics import (
 from voicewire.echo.nonuniqueness import foretold_floor, silent_directions, strengths
 from voicewire.echo.nonuniqueness import rows as signal_rows
 from voicewire.echo.operation_counts import count_operations
-from voicewire.echo.report import Report, decibels
+from voicewire.echo.recordings.cancellation import Cancelled, cancel, read_stereo, write_stereo
+from voicewire.echo.recordings.delay_estimation import Alignment, Peak, alignment, phat
+from voicewire.echo.recordings.input_validation import SignalError, stereo
+from voicewire.echo.recordings.live import cancel_live
+from voicewire.echo.recordings.report import Report, decibels
+from voicewire.echo.recordings.stream import cancel_files
 from voicewire.echo.rls import WLRLS, StereoRLS
-from voicewire.echo.room_impulse_responses import decaying, image_source, room_response
-from voicewire.echo.scene import Scene, Signals, changed, predistort
-from voicewire.echo.speech import talk
-from voicewire.echo.stream import cancel_files
+from voicewire.echo.scenes.room_impulse_responses import decaying, image_source, room_response
+from voicewire.echo.scenes.scene import Scene, Signals, changed, predistort
+from voicewire.echo.scenes.speech import talk
 from voicewire.echo.two_path_filter import Change, Guarded
 from voicewire.echo.widely_linear import Responses, complex_taps, echo, responses
 

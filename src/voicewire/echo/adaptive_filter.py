@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from voicewire._kit import checks
-from voicewire.echo.input_validation import SignalError, pair
+from voicewire.echo.recordings.input_validation import SignalError, pair
 
 __all__ = ["AdaptiveFilter"]
 

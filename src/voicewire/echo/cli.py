@@ -56,8 +56,8 @@ def register(subparsers: Any) -> None:
 def _cancel(args: argparse.Namespace) -> int:
     import soundfile
 
-    from voicewire.echo.live import cancel_live
-    from voicewire.echo.stream import cancel_files
+    from voicewire.echo.recordings.live import cancel_live
+    from voicewire.echo.recordings.stream import cancel_files
 
     try:
         _told_apart(args)

@@ -11,7 +11,7 @@ from voicewire._kit import checks
 from voicewire._kit._compiled import COMPILED
 from voicewire.echo import dcd_uncompiled
 from voicewire.echo.adaptive_filter import AdaptiveFilter, positive, whole
-from voicewire.echo.input_validation import SignalError
+from voicewire.echo.recordings.input_validation import SignalError
 
 __all__ = ["WLDRRLSDCD"]
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from voicewire._kit import checks
 from voicewire.echo.adaptive_filter import AdaptiveFilter
-from voicewire.echo.scene import Signals
+from voicewire.echo.scenes.scene import Signals
 
 __all__ = [
     "Curve",
@@ -171,7 +171,7 @@ def follow(filter_: AdaptiveFilter, signals: Signals, every: int = 1000) -> Curv
     Examples
     --------
     >>> from voicewire.echo import WLNLMS
-    >>> from voicewire.echo.scene import Scene
+    >>> from voicewire.echo.scenes.scene import Scene
     >>> curve = follow(WLNLMS(8), Scene(8, 2000, 1, source="white").signals(), 1000)
     >>> curve.samples.tolist(), bool(curve.decibels[-1] < -5)
     ([1000, 2000], True)

@@ -33,7 +33,7 @@ class Setting:
     samples, change_at : int
         Duration, and sample of the change.
     change : str
-        What changes, see `voicewire.echo.scene.changed`.
+        What changes, see `voicewire.echo.scenes.scene.changed`.
     curves : tuple of (int, float)
         (N_it, alpha_r) of each curve.
     """

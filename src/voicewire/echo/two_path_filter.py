@@ -13,7 +13,7 @@ from scipy import fft
 
 from voicewire.echo.adaptive_filter import positive, whole
 from voicewire.echo.dcd import WLDRRLSDCD
-from voicewire.echo.input_validation import pair
+from voicewire.echo.recordings.input_validation import pair
 
 __all__ = ["Change", "Guarded"]
 

@@ -1,13 +1,9 @@
 from voicewire.mqtt.broker import Broker
-from voicewire.mqtt.broker_process import External, mosquitto, ours, running, start, stop
-from voicewire.mqtt.broker_thread import BrokerThread
 from voicewire.mqtt.client import Client
 from voicewire.mqtt.config import Access, Config, ConfigError, Limits
 from voicewire.mqtt.config import load as load_config
 from voicewire.mqtt.decoder import Decoder, decode
-from voicewire.mqtt.delivery import Delivery
 from voicewire.mqtt.errors import DisconnectedError, MalformedError, MQTTError, NotAcknowledgedError, RefusedError
-from voicewire.mqtt.hold import Missing, Report, Status
 from voicewire.mqtt.in_memory_broker import Line, MemoryBroker
 from voicewire.mqtt.load_generator import attach, latency, paced, throughput
 from voicewire.mqtt.packets import (
@@ -31,7 +27,11 @@ from voicewire.mqtt.packets import (
     encode_length,
 )
 from voicewire.mqtt.raw_socket_client import UnexpectedError, Wire, connect, subscribed
-from voicewire.mqtt.store import StoreError
+from voicewire.mqtt.serving.broker_process import External, mosquitto, ours, running, start, stop
+from voicewire.mqtt.serving.broker_thread import BrokerThread
+from voicewire.mqtt.sessions.delivery import Delivery
+from voicewire.mqtt.sessions.hold import Missing, Report, Status
+from voicewire.mqtt.sessions.store import StoreError
 from voicewire.mqtt.topics import SubscriptionTree, check_filter, check_name, matches
 
 __all__ = [

@@ -3,7 +3,8 @@
     async with Broker(Config(port=0)) as broker:
         print(broker.port)
 
-In a notebook or any program without an event loop of its own: :class:`~voicewire.mqtt.broker_thread.BrokerThread`.
+In a notebook or any program without an event loop of its own:
+:class:`~voicewire.mqtt.serving.broker_thread.BrokerThread`.
 """
 
 from __future__ import annotations
@@ -17,21 +18,21 @@ from collections.abc import Callable, Generator, Iterator
 from voicewire import __version__
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.config import Config, ConfigError
-from voicewire.mqtt.connection import Connection
 from voicewire.mqtt.decoder import Reader, topic_filters
 from voicewire.mqtt.endtoend import MAX_REPORT_FILTERS, EndToEnd
 from voicewire.mqtt.errors import MalformedError
-from voicewire.mqtt.hold import Missing
 from voicewire.mqtt.interfaces import Journal
-from voicewire.mqtt.listener import Listener
-from voicewire.mqtt.outbox import Outbox
 from voicewire.mqtt.packet_handlers import Talker
-from voicewire.mqtt.passwords import Passwords
 from voicewire.mqtt.routes import CLOSED, LIST
 from voicewire.mqtt.routing import Router
-from voicewire.mqtt.session import Session
-from voicewire.mqtt.store import Store
-from voicewire.mqtt.time_slicing import Work, weight
+from voicewire.mqtt.serving.connection import Connection
+from voicewire.mqtt.serving.listener import Listener
+from voicewire.mqtt.serving.passwords import Passwords
+from voicewire.mqtt.serving.time_slicing import Work, weight
+from voicewire.mqtt.sessions.hold import Missing
+from voicewire.mqtt.sessions.outbox import Outbox
+from voicewire.mqtt.sessions.session import Session
+from voicewire.mqtt.sessions.store import Store
 from voicewire.mqtt.topics import MAX_LEVELS
 
 __all__ = ["Broker"]

@@ -140,8 +140,8 @@ def _broker(options: argparse.Namespace) -> int:
     import logging
 
     from voicewire.mqtt.config import ConfigError
-    from voicewire.mqtt.listener import RESERVE, raise_limit
-    from voicewire.mqtt.store import StoreError
+    from voicewire.mqtt.serving.listener import RESERVE, raise_limit
+    from voicewire.mqtt.sessions.store import StoreError
 
     logging.basicConfig(
         level=logging.WARNING if options.quiet else logging.INFO,

@@ -17,9 +17,9 @@ from typing import Literal, cast
 
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.decoder import Decoder
-from voicewire.mqtt.delivery import Delivery, Pending, confirmed, ids, outcome
 from voicewire.mqtt.errors import DisconnectedError, MalformedError, MQTTError, RefusedError
-from voicewire.mqtt.hold import Report
+from voicewire.mqtt.sessions.delivery import Delivery, Pending, confirmed, ids, outcome
+from voicewire.mqtt.sessions.hold import Report
 
 __all__ = ["Client"]
 

@@ -9,13 +9,13 @@ from collections.abc import Iterator
 
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.errors import MalformedError
-from voicewire.mqtt.hold import ENTRY, Hold, Missing, Status
 from voicewire.mqtt.interfaces import Peer
-from voicewire.mqtt.outbox import Outbox
 from voicewire.mqtt.routes import END_TO_END, LIST, Route
 from voicewire.mqtt.routing import Router
-from voicewire.mqtt.session import Message, Session
-from voicewire.mqtt.time_slicing import Work
+from voicewire.mqtt.serving.time_slicing import Work
+from voicewire.mqtt.sessions.hold import ENTRY, Hold, Missing, Status
+from voicewire.mqtt.sessions.outbox import Outbox
+from voicewire.mqtt.sessions.session import Message, Session
 from voicewire.mqtt.topics import MAX_LEVELS, matches
 
 __all__: list[str] = []  # the broker's inside: only this room's own modules use it

@@ -18,9 +18,9 @@ from typing import Any, TypeVar
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.broker import Broker
 from voicewire.mqtt.config import Config
-from voicewire.mqtt.connection import Connection
 from voicewire.mqtt.decoder import Decoder
 from voicewire.mqtt.raw_socket_client import Wire
+from voicewire.mqtt.serving.connection import Connection
 
 __all__ = ["Line", "MemoryBroker"]
 

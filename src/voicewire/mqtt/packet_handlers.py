@@ -17,12 +17,12 @@ from voicewire.mqtt.decoder import decode, read_length
 from voicewire.mqtt.endtoend import EndToEnd
 from voicewire.mqtt.errors import MalformedError
 from voicewire.mqtt.interfaces import Peer
-from voicewire.mqtt.outbox import Outbox
-from voicewire.mqtt.resource_limits import ENTRY
 from voicewire.mqtt.routes import Route
 from voicewire.mqtt.routing import Router
-from voicewire.mqtt.session import RELEASED, Pending, Session
-from voicewire.mqtt.time_slicing import SLICE, Steps, Work
+from voicewire.mqtt.serving.resource_limits import ENTRY
+from voicewire.mqtt.serving.time_slicing import SLICE, Steps, Work
+from voicewire.mqtt.sessions.outbox import Outbox
+from voicewire.mqtt.sessions.session import RELEASED, Pending, Session
 
 __all__: list[str] = []  # the broker's inside: only this room's own modules use it
 

@@ -8,8 +8,8 @@ from voicewire.mqtt import packets as p
 from voicewire.mqtt.config import EVERYTHING, Permissions
 from voicewire.mqtt.decoder import to_text
 from voicewire.mqtt.errors import MalformedError
-from voicewire.mqtt.session import Session
-from voicewire.mqtt.time_slicing import SLICE
+from voicewire.mqtt.serving.time_slicing import SLICE
+from voicewire.mqtt.sessions.session import Session
 from voicewire.mqtt.topics import MAX_LEVELS, SubscriptionTree, check_name
 
 __all__: list[str] = []  # the broker's inside: only this room's own modules use it

@@ -6,14 +6,14 @@ import logging
 from collections.abc import Callable, Iterator
 
 from voicewire.mqtt.config import EVERYTHING, Config, Permissions, permissions
-from voicewire.mqtt.hold import Hold, Missing
 from voicewire.mqtt.interfaces import Journal, Peer
-from voicewire.mqtt.outbox import Outbox
-from voicewire.mqtt.resource_limits import ENTRY, Shares, Unwritten
-from voicewire.mqtt.retained_messages import Retained
 from voicewire.mqtt.routes import Route, find
-from voicewire.mqtt.session import COPIED, RELEASED, Message, Outgoing, Session
-from voicewire.mqtt.time_slicing import SLICE, Work, weight
+from voicewire.mqtt.serving.resource_limits import ENTRY, Shares, Unwritten
+from voicewire.mqtt.serving.time_slicing import SLICE, Work, weight
+from voicewire.mqtt.sessions.hold import Hold, Missing
+from voicewire.mqtt.sessions.outbox import Outbox
+from voicewire.mqtt.sessions.retained_messages import Retained
+from voicewire.mqtt.sessions.session import COPIED, RELEASED, Message, Outgoing, Session
 from voicewire.mqtt.topics import SubscriptionTree
 
 __all__ = ["Router"]

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from voicewire._kit._compiled import njit
 from voicewire._kit._records import room, rule, table
-from voicewire.nfc import ethernet_queue
+from voicewire.nfc.beyond import ethernet_queue
+from voicewire.nfc.beyond.ethernet_queue import comes_back, reaches
 from voicewire.nfc.channel import PERIODIC, cross
-from voicewire.nfc.congestion_window import halve, widen
 from voicewire.nfc.errors import ParameterError
-from voicewire.nfc.ethernet_queue import comes_back, reaches
-from voicewire.nfc.retransmission_timer import answered, begun, handshaken, repeated
-from voicewire.nfc.tcp_session_state import Air, Answer, Appliance, Around, Sender, Settings, Tally, World
+from voicewire.nfc.tcp.congestion_window import halve, widen
+from voicewire.nfc.tcp.retransmission_timer import answered, begun, handshaken, repeated
+from voicewire.nfc.tcp.tcp_session_state import Air, Answer, Appliance, Around, Sender, Settings, Tally, World
 
 __all__: list[str] = []
 

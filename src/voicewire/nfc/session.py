@@ -8,6 +8,7 @@ import numpy as np
 
 from voicewire._kit import checks
 from voicewire.nfc import engine, paper
+from voicewire.nfc.beyond.ethernet import Ethernet
 from voicewire.nfc.channel import Channel
 from voicewire.nfc.errors import (
     ParameterError,
@@ -15,7 +16,6 @@ from voicewire.nfc.errors import (
     check_not_negative,
     check_positive,
 )
-from voicewire.nfc.ethernet import Ethernet
 from voicewire.nfc.link import (
     HEADER_BYTES,
     LARGEST,
@@ -26,7 +26,7 @@ from voicewire.nfc.link import (
     slots_of_packet,
     slots_of_wait,
 )
-from voicewire.nfc.tcp_session_state import Around, Settings
+from voicewire.nfc.tcp.tcp_session_state import Around, Settings
 
 __all__ = ["LWIP", "MAXIMUM_RETRANSMISSIONS", "RESPONSE_LATENCY", "RTO", "Recovery", "Result", "Session"]
 

@@ -1,26 +1,32 @@
 from voicewire.pharyngeal.audio_files import Sound, SoundError
 from voicewire.pharyngeal.audio_files import read as read_sound
-from voicewire.pharyngeal.contour_measures import Constriction, constriction, distances, elevation, to_rest_frame
 from voicewire.pharyngeal.corpora import Corpus, corpus
 from voicewire.pharyngeal.corpora import fetch as fetch_corpus
-from voicewire.pharyngeal.correlation import PermutationTest, leave_one_out, leverage, pearson, permutation_test
-from voicewire.pharyngeal.film_audio_sync import by_context, labels, marks
+from voicewire.pharyngeal.films.contour_measures import Constriction, constriction, distances, elevation, to_rest_frame
+from voicewire.pharyngeal.films.film_audio_sync import by_context, labels, marks
+from voicewire.pharyngeal.films.frame_brightness import Levels, Sight, levels, look, look_through, normal
+from voicewire.pharyngeal.films.keyframes import KeyTracker
+from voicewire.pharyngeal.films.organs import Posture, contours
+from voicewire.pharyngeal.films.xray_film import Frame, film, render
+from voicewire.pharyngeal.films.xray_film import Tracker as ContourTracker
 from voicewire.pharyngeal.formant_plausibility import TALKERS, Talker, limits
 from voicewire.pharyngeal.formant_plausibility import answers as plausible_formants
 from voicewire.pharyngeal.formant_transitions import Transition
 from voicewire.pharyngeal.formant_transitions import fit as fit_transition
 from voicewire.pharyngeal.formants import MALE, PRAAT_DEFAULT, TRACKERS, Settings, Track, midpoint, track
 from voicewire.pharyngeal.formants import measure as measure_formants
-from voicewire.pharyngeal.frame_brightness import Levels, Sight, levels, look, look_through, normal
 from voicewire.pharyngeal.inversion import Solution, invert
 from voicewire.pharyngeal.inversion import family as solution_family
-from voicewire.pharyngeal.keyframes import KeyTracker
-from voicewire.pharyngeal.organs import Posture, contours
-from voicewire.pharyngeal.principal_components import ArticulatoryModel, guided
-from voicewire.pharyngeal.principal_components import fit as fit_articulatory_model
-from voicewire.pharyngeal.synthesis import Speaker, Token, cascade, glottal_source, speakers, vowel
-from voicewire.pharyngeal.synthesis import corpus as synthetic_corpus
-from voicewire.pharyngeal.table_forensics import (
+from voicewire.pharyngeal.statistics.correlation import (
+    PermutationTest,
+    leave_one_out,
+    leverage,
+    pearson,
+    permutation_test,
+)
+from voicewire.pharyngeal.statistics.principal_components import ArticulatoryModel, guided
+from voicewire.pharyngeal.statistics.principal_components import fit as fit_articulatory_model
+from voicewire.pharyngeal.statistics.table_forensics import (
     MissingToken,
     Reading,
     Search,
@@ -33,6 +39,17 @@ from voicewire.pharyngeal.table_forensics import (
     tokens_for_sd,
     unshift,
 )
+from voicewire.pharyngeal.statistics.vowel_statistics import (
+    bootstrap_by_speaker,
+    ellipse,
+    hedges,
+    lobanov,
+    mixed_model,
+    nearey,
+    wide,
+)
+from voicewire.pharyngeal.synthesis import Speaker, Token, cascade, glottal_source, speakers, vowel
+from voicewire.pharyngeal.synthesis import corpus as synthetic_corpus
 from voicewire.pharyngeal.textgrid import Grid as TextGrid
 from voicewire.pharyngeal.textgrid import Interval, TextGridError
 from voicewire.pharyngeal.textgrid import read as read_textgrid
@@ -42,17 +59,6 @@ from voicewire.pharyngeal.tract import formants as tract_formants
 from voicewire.pharyngeal.tract_grid import Grid as SpeakerGrid
 from voicewire.pharyngeal.tract_grid import adapted as adapted_grid
 from voicewire.pharyngeal.tube import Resonances, praat_tract, resonances, response, two_tube, uniform
-from voicewire.pharyngeal.vowel_statistics import (
-    bootstrap_by_speaker,
-    ellipse,
-    hedges,
-    lobanov,
-    mixed_model,
-    nearey,
-    wide,
-)
-from voicewire.pharyngeal.xray_film import Frame, film, render
-from voicewire.pharyngeal.xray_film import Tracker as ContourTracker
 
 __all__ = [
     "MALE", "PRAAT_DEFAULT", "TALKERS", "TRACKERS", "Articulation", "ArticulatoryModel", "Constriction",

@@ -1,31 +1,6 @@
 from voicewire.transport.experiment_grid import Cell, full_grid, small_grid
 from voicewire.transport.external_captures import read as read_sessions
 from voicewire.transport.external_captures import sendings
-from voicewire.transport.icto import (
-    ExpiredError,
-    Identity,
-    NotAuthenticError,
-    NotPermittedError,
-    PublicIdentity,
-    Rule,
-    TooEarlyError,
-    inspect,
-    open_object,
-    seal,
-)
-from voicewire.transport.icto_account import AccountError, Opening, open_on_account, verify, witness
-from voicewire.transport.icto_format import (
-    IctoError,
-    MalformedError,
-    Part,
-    Participant,
-    Sealed,
-    UnknownVersionError,
-    overhead,
-)
-from voicewire.transport.icto_format import decode as decode_object
-from voicewire.transport.icto_format import encode as encode_object
-from voicewire.transport.icto_roles import assume, grant
 from voicewire.transport.linear_topology import Bed
 from voicewire.transport.measurement_runs import assemble, load_iterations, load_summary, record, run_cell, summarise
 from voicewire.transport.mqtt_dissector import Packet, packets
@@ -41,6 +16,31 @@ from voicewire.transport.overhead_formulas import (
     slow_start_rounds,
 )
 from voicewire.transport.payloads import Payload
+from voicewire.transport.secure_objects.icto import (
+    ExpiredError,
+    Identity,
+    NotAuthenticError,
+    NotPermittedError,
+    PublicIdentity,
+    Rule,
+    TooEarlyError,
+    inspect,
+    open_object,
+    seal,
+)
+from voicewire.transport.secure_objects.icto_account import AccountError, Opening, open_on_account, verify, witness
+from voicewire.transport.secure_objects.icto_format import (
+    IctoError,
+    MalformedError,
+    Part,
+    Participant,
+    Sealed,
+    UnknownVersionError,
+    overhead,
+)
+from voicewire.transport.secure_objects.icto_format import decode as decode_object
+from voicewire.transport.secure_objects.icto_format import encode as encode_object
+from voicewire.transport.secure_objects.icto_roles import assume, grant
 
 __all__ = [
     "AccountError", "Bed", "Cell", "Cost", "ExpiredError", "IctoError", "Identity", "MalformedError",

@@ -7,7 +7,7 @@ import sys
 from typing import TypeAlias
 
 from voicewire._kit.options import number, print_json, whole
-from voicewire.transport import icto_cli
+from voicewire.transport.secure_objects import icto_cli
 
 __all__ = ["register"]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from voicewire._kit import checks
 from voicewire.transport import paper
-from voicewire.transport.icto_format import overhead
+from voicewire.transport.secure_objects.icto_format import overhead
 
 __all__ = [
     "MSS", "Cost", "Option", "advise", "delivery_time", "flights", "least_header_bytes", "packet_bytes", "round_trips",

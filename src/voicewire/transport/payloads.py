@@ -9,8 +9,8 @@ from types import TracebackType
 
 import numpy as np
 
-from voicewire.transport.icto import Identity, Rule, open_object, seal
-from voicewire.transport.icto_format import overhead
+from voicewire.transport.secure_objects.icto import Identity, Rule, open_object, seal
+from voicewire.transport.secure_objects.icto_format import overhead
 
 __all__ = ["Payload"]
 

@@ -2,7 +2,7 @@
 
 Nothing here is clever. The chapters are woven from these pieces. The counts
 equal those of `transport.overhead_formulas` and of the captures; what opens
-here opens with `voicewire.transport.icto`, which refuses more besides.
+here opens with `voicewire.transport.secure_objects.icto`, which refuses more.
 """
 
 from __future__ import annotations

@@ -20,8 +20,8 @@ import numpy as np
 import paho.mqtt.client as paho
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
-from voicewire.mqtt.broker_thread import BrokerThread
 from voicewire.mqtt.config import Config
+from voicewire.mqtt.serving.broker_thread import BrokerThread
 from voicewire.testbed import counters
 from voicewire.testbed.capture import Capture, Repeats, parse
 from voicewire.testbed.counters import TcpInfo

@@ -1,29 +1,29 @@
-from voicewire.voip.adaptive_playout import moon, ramjee
 from voicewire.voip.calls import Call, call, delays_ms, udp_closed_form
 from voicewire.voip.calls import quality as call_quality
-from voicewire.voip.chernoff_bound import chernov_delay
-from voicewire.voip.clock_skew import Drift, clock_drift, without_drift
+from voicewire.voip.captures.clock_skew import Drift, clock_drift, without_drift
+from voicewire.voip.captures.received import Arrivals, Received, Scored, in_order, read_arrivals, score
+from voicewire.voip.captures.received_figures import parting as draw_parting
+from voicewire.voip.captures.received_figures import received as draw_received
+from voicewire.voip.captures.rtp import Capture, Stream, clock_of, read_capture
+from voicewire.voip.codecs.distortion_measures import log_spectral_distance, segmental_snr
+from voicewire.voip.codecs.g729 import coded as g729_coded
+from voicewire.voip.codecs.listening import Heard, activity, coded, heard, read_wav, speech, transmit
+from voicewire.voip.codecs.opus import decoded as opus_decoded
+from voicewire.voip.codecs.opus import encoded as opus_encoded
+from voicewire.voip.codecs.opus import has_copy
+from voicewire.voip.codecs.pesq import score as pesq_score
+from voicewire.voip.codecs.redundant_frames import missing_with_copies, second_chance
 from voicewire.voip.conversation import Talk, from_activity, talk
-from voicewire.voip.distortion_measures import log_spectral_distance, segmental_snr
 from voicewire.voip.emodel import codec, delay_impairment, loss_impairment, mos, planned, quality, r_factor
 from voicewire.voip.errors import VoipError
-from voicewire.voip.g729 import coded as g729_coded
-from voicewire.voip.listening import Heard, activity, coded, heard, read_wav, speech, transmit
 from voicewire.voip.loss_bursts import Fixed, best_fixed, burst_ratio, effective_impairment, losses
 from voicewire.voip.ns3 import Call as Ns3Call
 from voicewire.voip.ns3 import call as ns3_call
-from voicewire.voip.opus import decoded as opus_decoded
-from voicewire.voip.opus import encoded as opus_encoded
-from voicewire.voip.opus import has_copy
 from voicewire.voip.paper import CODECS, Codec
-from voicewire.voip.percentile_playout import percentile_delays
-from voicewire.voip.pesq import score as pesq_score
 from voicewire.voip.playout import Playout, as_trace, best_r, bound, fixed, per_talkspurt
-from voicewire.voip.received import Arrivals, Received, Scored, in_order, read_arrivals, score
-from voicewire.voip.received_figures import parting as draw_parting
-from voicewire.voip.received_figures import received as draw_received
-from voicewire.voip.redundant_frames import missing_with_copies, second_chance
-from voicewire.voip.rtp import Capture, Stream, clock_of, read_capture
+from voicewire.voip.playout_bounds.adaptive_playout import moon, ramjee
+from voicewire.voip.playout_bounds.chernoff_bound import chernov_delay
+from voicewire.voip.playout_bounds.percentile_playout import percentile_delays
 from voicewire.voip.send_buffer import estimated_rate, write_times
 from voicewire.voip.transports import NAMES as TRANSPORTS
 from voicewire.voip.transports import transport

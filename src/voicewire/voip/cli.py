@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from voicewire._kit.options import number, print_json, seed, share, text
-from voicewire.voip import score_cli
+from voicewire.voip.captures import score_cli
 
 __all__ = ["register"]
 

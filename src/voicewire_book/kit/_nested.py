@@ -5,20 +5,20 @@ from __future__ import annotations
 import copy
 import math
 import numbers
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from voicewire_book.kit._student import MOST, Case, NotYetError, as_function
+from voicewire_book.kit._student import MOST, Case, Function, NotYetError, as_function
 from voicewire_book.kit.exercises import Feedback, Mistakes
 
 __all__ = ["compared"]
 
 
 def compared(
-    answer: object, cases: Sequence[Case], right: Callable[..., Any], mistakes: Mistakes, said: str
+    answer: object, cases: Sequence[Case], right: Function, mistakes: Mistakes, said: str
 ) -> Feedback:
     """Judge a function whose results hold bytes, words and numbers, in lists, tuples, sets and dicts of any depth."""
     function = as_function(answer)
@@ -47,7 +47,7 @@ def compared(
     return Feedback(False, f"given {given}, your function {gaps[wrong]}")
 
 
-def _alike(mistake: Callable[..., Any], case: Case, got: Any) -> bool:
+def _alike(mistake: Function, case: Case, got: Any) -> bool:
     """Whether a usual mistake gives just this; one that raises here gives nothing."""
     try:
         return not _gap(got, _plain(mistake(*copy.deepcopy(case))))

@@ -94,7 +94,7 @@ class _NoNumbersError(Exception):
 
 
 def staged(
-    answer: object, cases: Sequence[Case], right: Callable[..., Any], mistakes: Mistakes, said: str,
+    answer: object, cases: Sequence[Case], right: Function, mistakes: Mistakes, said: str,
     tolerance: float = 1e-9,
 ) -> Feedback:  # fmt: skip
     """Judge a stage: equal in every case, or a usual mistake's hint, or what the first case that differs shows."""
@@ -172,6 +172,6 @@ def _shown(given: object) -> str:
     return text if len(text) <= 40 else f"{text[:39]}…"
 
 
-def _same(mistake: Callable[..., Any], case: Case, got: list[Any], tolerance: float) -> bool:
+def _same(mistake: Function, case: Case, got: list[Any], tolerance: float) -> bool:
     """Whether a usual mistake gives just this."""
     return bool(_compared(got, _flat(mistake(*copy.deepcopy(case))), tolerance))

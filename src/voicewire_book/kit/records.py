@@ -91,7 +91,7 @@ class Row:
 class Formula:
     """A function that gives a number is asked, or an expression of SymPy."""
 
-    wanted: Callable[..., Any]
+    wanted: Function
     cases: Iterable[Case]
     mistakes: Mistakes = ()
     tolerance: float = 1e-6
@@ -107,7 +107,7 @@ class Stage:
     """A function that gives numbers is asked, in arrays and lists of any depth, real or complex."""
 
     cases: Sequence[Case]
-    wanted: Callable[..., Any]
+    wanted: Function
     mistakes: Mistakes
     right: str
     tolerance: float = 1e-9
@@ -122,7 +122,7 @@ class Nested:
     """A function is asked whose results hold bytes and words beside numbers, in lists, sets and dicts of any depth."""
 
     cases: Sequence[Case]
-    wanted: Callable[..., Any]
+    wanted: Function
     mistakes: Mistakes
     right: str
 

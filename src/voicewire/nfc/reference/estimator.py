@@ -1,6 +1,6 @@
 """An exchange with the timer of RFC 6298, to read; times in seconds.
 
-Notebook 2 is woven from this; `nfc.rto_estimator` runs whole exchanges.
+Notebook 2 is woven from this; `nfc.tcp.rto_estimator` runs whole exchanges.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from voicewire.nfc.ethernet import Ethernet
+from voicewire.nfc.beyond.ethernet import Ethernet
 from voicewire.nfc.link import ONE_SLOT_SLACK
 
 __all__ = ["met", "reaches"]

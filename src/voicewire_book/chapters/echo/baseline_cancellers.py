@@ -25,8 +25,8 @@ from scipy.signal import resample_poly
 
 from voicewire._kit import checks
 from voicewire.echo import paper
-from voicewire.echo.input_validation import SignalError
-from voicewire.echo.stream import cancel_files
+from voicewire.echo.recordings.input_validation import SignalError
+from voicewire.echo.recordings.stream import cancel_files
 from voicewire_book.chapters.echo.recording_pairs import TAPS
 
 __all__ = ["Left", "MissingError", "aec3", "build_aec3", "ours", "speex"]

@@ -21,7 +21,7 @@ from scipy.signal import correlate
 
 from voicewire._kit import checks
 from voicewire.echo import paper
-from voicewire.echo.input_validation import SignalError
+from voicewire.echo.recordings.input_validation import SignalError
 from voicewire_book.chapters.echo import baseline_cancellers
 from voicewire_book.chapters.echo.experiments import write_rows
 from voicewire_book.chapters.echo.recording_pairs import LABORATORIES, TRIALS, Trial, high_pass, laboratories, trial

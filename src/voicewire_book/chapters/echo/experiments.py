@@ -18,8 +18,8 @@ from voicewire.echo import paper
 from voicewire.echo.dcd import WLDRRLSDCD
 from voicewire.echo.metrics import Curve, dcd_operations, follow, misalignment, woodbury_operations
 from voicewire.echo.operation_counts import KINDS, count_operations
-from voicewire.echo.scene import Scene, Signals
-from voicewire.echo.speech import talk
+from voicewire.echo.scenes.scene import Scene, Signals
+from voicewire.echo.scenes.speech import talk
 from voicewire_book import paths
 from voicewire_book.ledger.vocabulary import Plain
 

@@ -12,8 +12,8 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
 from voicewire.echo import paper
-from voicewire.echo.cancellation import Cancelled
 from voicewire.echo.metrics import Curve, dcd_operations, woodbury_operations
+from voicewire.echo.recordings.cancellation import Cancelled
 from voicewire.stats import t_interval
 from voicewire_book.kit.figures import COLOURS, LINESTYLES, MARKERS, SERIES, Origin, interval_band, new_axes, origin
 

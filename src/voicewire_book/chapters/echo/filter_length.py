@@ -20,8 +20,8 @@ from scipy.signal import fftconvolve
 
 from voicewire._kit import checks
 from voicewire.echo import paper
-from voicewire.echo.input_validation import SignalError
-from voicewire.echo.speech import talk
+from voicewire.echo.recordings.input_validation import SignalError
+from voicewire.echo.scenes.speech import talk
 from voicewire.echo.two_path_filter import Guarded
 from voicewire_book.chapters.echo.experiments import write_rows
 from voicewire_book.chapters.echo.recording_pairs import laboratories, living_room, made_up

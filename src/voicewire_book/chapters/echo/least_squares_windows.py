@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from voicewire._kit import checks
 from voicewire.echo import paper
-from voicewire.echo.input_validation import SignalError
+from voicewire.echo.recordings.input_validation import SignalError
 from voicewire_book.chapters.echo.experiments import write_rows
 from voicewire_book.chapters.echo.recording_pairs import TAPS, high_pass, trial
 

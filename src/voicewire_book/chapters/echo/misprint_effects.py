@@ -7,7 +7,7 @@ import numpy as np
 from voicewire._kit import checks
 from voicewire.echo import paper_tables, reference
 from voicewire.echo.metrics import Curve, misalignment
-from voicewire.echo.scene import Signals
+from voicewire.echo.scenes.scene import Signals
 
 __all__ = ["misprints"]
 

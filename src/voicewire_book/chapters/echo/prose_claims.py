@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from voicewire.echo import paper, reference
 from voicewire.echo.metrics import Curve, follow
 from voicewire.echo.operation_counts import count_search
-from voicewire.echo.scene import Scene
+from voicewire.echo.scenes.scene import Scene
 from voicewire_book.chapters.echo.experiments import column, paper_filter, read, read_curves, scene
 from voicewire_book.chapters.echo.rivals import independent
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from voicewire._kit import checks
 from voicewire.echo import paper
 from voicewire.echo.metrics import follow
-from voicewire.echo.scene import Family, Scene
-from voicewire.echo.speech import talk
+from voicewire.echo.scenes.scene import Family, Scene
+from voicewire.echo.scenes.speech import talk
 from voicewire_book.chapters.echo.experiments import Rows, column, limit, paper_filter, read
 
 __all__ = ["FAMILIES", "caps", "gaps", "times"]

@@ -16,9 +16,9 @@ from scipy.signal import fftconvolve, lfilter, resample_poly
 
 from voicewire._kit import checks, paths
 from voicewire.echo import paper
-from voicewire.echo.input_validation import SignalError
-from voicewire.echo.room_impulse_responses import room_response
-from voicewire.echo.speech import talk
+from voicewire.echo.recordings.input_validation import SignalError
+from voicewire.echo.scenes.room_impulse_responses import room_response
+from voicewire.echo.scenes.speech import talk
 
 __all__ = ["LABORATORIES", "SECONDS", "TRIALS", "Trial", "high_pass", "laboratories", "living_room", "made_up", "trial"]
 

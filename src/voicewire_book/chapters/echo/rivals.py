@@ -14,9 +14,9 @@ from voicewire.echo.adaptive_filter import AdaptiveFilter
 from voicewire.echo.gradient import WLNLMS
 from voicewire.echo.metrics import Curve, follow
 from voicewire.echo.rls import StereoRLS
-from voicewire.echo.room_impulse_responses import decaying
-from voicewire.echo.scene import Scene, Signals, changed
-from voicewire.echo.speech import talk
+from voicewire.echo.scenes.room_impulse_responses import decaying
+from voicewire.echo.scenes.scene import Scene, Signals, changed
+from voicewire.echo.scenes.speech import talk
 from voicewire.echo.widely_linear import Responses, echo
 from voicewire_book.chapters.echo import recorded_conversations
 from voicewire_book.chapters.echo.experiments import (

@@ -11,9 +11,9 @@ import voicewire.mqtt
 from voicewire._kit import checks
 from voicewire.emqtt import paper
 from voicewire.mqtt import packets as p
-from voicewire.mqtt.broker_thread import BrokerThread
 from voicewire.mqtt.config import Config
 from voicewire.mqtt.raw_socket_client import subscribed
+from voicewire.mqtt.serving.broker_thread import BrokerThread
 
 __all__ = ["calls"]
 

@@ -9,8 +9,8 @@ from voicewire.emqtt import paper, trace
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.client import Client
 from voicewire.mqtt.decoder import Decoder
-from voicewire.mqtt.outbox import PATIENCE
 from voicewire.mqtt.raw_socket_client import subscribed
+from voicewire.mqtt.sessions.outbox import PATIENCE
 from voicewire_book.chapters.emqtt.conformance_checks import in_a_thread
 
 __all__ = [

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.broker import Broker
-from voicewire.mqtt.broker_thread import BrokerThread
 from voicewire.mqtt.config import Config
 from voicewire.mqtt.endtoend import EndToEnd
 from voicewire.mqtt.interfaces import Peer
-from voicewire.mqtt.session import Session
+from voicewire.mqtt.serving.broker_thread import BrokerThread
+from voicewire.mqtt.sessions.session import Session
 
 __all__ = ["DropsRepeats"]
 

@@ -10,8 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from voicewire.emqtt import counting, paper
-from voicewire.mqtt.broker_thread import BrokerThread
 from voicewire.mqtt.config import Config
+from voicewire.mqtt.serving.broker_thread import BrokerThread
 from voicewire.stats import Interval, t_interval
 from voicewire_book import paths
 from voicewire_book.chapters.emqtt.many_subscribers import Population, Trial

@@ -15,9 +15,9 @@ from voicewire.emqtt import paper
 from voicewire.emqtt.trace import BROKER, PUBLISHER, SUBSCRIBER
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.config import Config
-from voicewire.mqtt.hold import Hold, Report, Status
 from voicewire.mqtt.in_memory_broker import MemoryBroker
-from voicewire.mqtt.session import RELEASED
+from voicewire.mqtt.sessions.hold import Hold, Report, Status
+from voicewire.mqtt.sessions.session import RELEASED
 from voicewire_book.chapters.emqtt._memory_client import HELLO, Party, settle
 
 __all__ = ["DEADLINE", "MOST", "Panel", "play"]

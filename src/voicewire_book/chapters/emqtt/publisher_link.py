@@ -12,8 +12,8 @@ from functools import partial
 from typing import Any
 
 from voicewire._kit import checks
-from voicewire.mqtt import broker_process
 from voicewire.mqtt.load_generator import attach
+from voicewire.mqtt.serving import broker_process
 from voicewire.testbed.capability import capabilities
 from voicewire.testbed.hosts import Host
 from voicewire.testbed.link import Link, LinkSpec

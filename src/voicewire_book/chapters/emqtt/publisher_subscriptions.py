@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from voicewire.mqtt import packets as p
-from voicewire.mqtt.broker_thread import BrokerThread
 from voicewire.mqtt.raw_socket_client import connect, subscribed
+from voicewire.mqtt.serving.broker_thread import BrokerThread
 
 __all__ = ["response_arrives", "subscribes_to_nothing"]
 

@@ -18,7 +18,7 @@ from voicewire import __version__
 from voicewire._kit import sheets
 from voicewire._kit.pace import Pace
 from voicewire.emqtt import counting, paper
-from voicewire.mqtt import broker_process
+from voicewire.mqtt.serving import broker_process
 from voicewire_book.chapters.emqtt import blocking_publisher, experiments, notification_delay, publisher_link
 from voicewire_book.chapters.emqtt.many_subscribers import Population
 from voicewire_book.chapters.emqtt.slow_subscribers import weak
@@ -105,10 +105,10 @@ def _timed_broker(pipe: Pipe, favours: bool) -> None:
     import time
 
     from voicewire.mqtt.broker import Broker
-    from voicewire.mqtt.broker_thread import BrokerThread
     from voicewire.mqtt.config import Config
     from voicewire.mqtt.routing import Router
-    from voicewire.mqtt.session import Message, Outgoing, Session
+    from voicewire.mqtt.serving.broker_thread import BrokerThread
+    from voicewire.mqtt.sessions.session import Message, Outgoing, Session
 
     class Timed(Router):
         sent: dict[tuple[str, int], float]

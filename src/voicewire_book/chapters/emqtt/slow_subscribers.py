@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
-from voicewire.mqtt import broker_process
+from voicewire.mqtt.serving import broker_process
 from voicewire.testbed.capability import capabilities
 from voicewire.testbed.hosts import Host
 from voicewire.testbed.link import Link, LinkSpec

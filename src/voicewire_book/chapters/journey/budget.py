@@ -18,8 +18,8 @@ from voicewire.mqtt.packets import Pubrec, encode
 from voicewire.nfc.link import HEADER_BYTES
 from voicewire.nfc.session import Result
 from voicewire.transport.overhead_formulas import slow_start_rounds
-from voicewire.voip import listening
-from voicewire.voip.listening import Heard
+from voicewire.voip.codecs import listening
+from voicewire.voip.codecs.listening import Heard
 from voicewire_book.chapters.journey import sentence, stations
 
 __all__ = ["CALL_SEED", "HEADER", "PUBREC", "Budget", "Leg", "budget"]

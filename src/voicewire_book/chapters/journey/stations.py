@@ -13,16 +13,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voicewire._kit import checks
-from voicewire.echo import speech
 from voicewire.echo.dcd import WLDRRLSDCD
 from voicewire.echo.metrics import erle
-from voicewire.echo.scene import Scene
+from voicewire.echo.scenes import speech
+from voicewire.echo.scenes.scene import Scene
 from voicewire.echo.widely_linear import echo, responses
 from voicewire.mqtt.packets import Publish, encode
 from voicewire.nfc.channel import Channel
 from voicewire.nfc.session import Result, Session
-from voicewire.transport.icto import Identity, Rule, seal
-from voicewire.voip.listening import FRAME, Heard
+from voicewire.transport.secure_objects.icto import Identity, Rule, seal
+from voicewire.voip.codecs.listening import FRAME, Heard
 from voicewire_book.chapters.journey.sentence import TELEPHONE
 
 __all__ = [

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from voicewire._kit import checks
 from voicewire.nfc import paper
+from voicewire.nfc.beyond.ethernet import Ethernet
+from voicewire.nfc.beyond.framing import past_sum
 from voicewire.nfc.errors import ParameterError
-from voicewire.nfc.ethernet import Ethernet
 from voicewire.nfc.fragmentation import ETHERNET_MTU, FragmentedSession
-from voicewire.nfc.framing import past_sum
 from voicewire.nfc.session import Session
 from voicewire.nfc.slot_sharing import ShortSession, power_share
 from voicewire_book.kit import figures

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from voicewire.nfc import lwip
+from voicewire.nfc.beyond import lwip
 
 __all__ = ["RECORDINGS"]
 

@@ -10,8 +10,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from voicewire.pharyngeal import paper, table_forensics
+from voicewire.pharyngeal import paper
 from voicewire.pharyngeal.paper import cell, tokens
+from voicewire.pharyngeal.statistics import table_forensics
 
 __all__ = ["IN_FRONT", "LARYNX_OF_TT", "Derived", "distances", "mended", "rise", "text_articulation"]
 

@@ -13,8 +13,9 @@ from typing import Any, Final
 
 from scipy.stats import rankdata
 
-from voicewire.pharyngeal import correlation, paper
+from voicewire.pharyngeal import paper
 from voicewire.pharyngeal.paper import cell, tokens
+from voicewire.pharyngeal.statistics import correlation
 from voicewire_book.chapters.pharyngeal.articulatory_measurements import (
     IN_FRONT,
     LARYNX_OF_TT,

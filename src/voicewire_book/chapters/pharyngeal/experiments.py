@@ -12,7 +12,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from voicewire.pharyngeal import contour_measures, inversion, tract, tube
+from voicewire.pharyngeal import inversion, tract, tube
+from voicewire.pharyngeal.films import contour_measures
 from voicewire.pharyngeal.tract import Articulation
 from voicewire_book.chapters.pharyngeal import recomputed_numbers, vocal_tract_shapes
 from voicewire_book.ledger.vocabulary import Plain

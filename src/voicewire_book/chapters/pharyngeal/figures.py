@@ -15,10 +15,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from voicewire.pharyngeal import librosa_import, tract, tube, vowel_statistics, xray_film
+from voicewire.pharyngeal import librosa_import, tract, tube
 from voicewire.pharyngeal.audio_files import Sound
+from voicewire.pharyngeal.films import xray_film
 from voicewire.pharyngeal.formant_transitions import Transition
 from voicewire.pharyngeal.formants import Track
+from voicewire.pharyngeal.statistics import vowel_statistics
 from voicewire.pharyngeal.tract import Articulation
 from voicewire.pharyngeal.tract_grid import Grid
 from voicewire_book.kit.figures import COLOURS, LINESTYLES, MARKERS, SERIES, origin
@@ -343,7 +345,7 @@ def locations(openings: Array, places: Array, ax: Axes | None = None) -> Axes:
 
 def leverage(names: Sequence[str], rise: Sequence[float], f1: Sequence[float], ax: Axes | None = None) -> Axes:
     """Draw F1 against the rise of the larynx with the fitted lines with and without the token of highest leverage."""
-    from voicewire.pharyngeal.correlation import leverage as lever
+    from voicewire.pharyngeal.statistics.correlation import leverage as lever
 
     ax = _new_axes(ax)
     x, y = np.asarray(rise), np.asarray(f1)

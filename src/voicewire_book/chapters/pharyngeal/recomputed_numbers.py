@@ -11,8 +11,9 @@ from typing import Any, Final
 import numpy as np
 from scipy.stats import rankdata
 
-from voicewire.pharyngeal import correlation, paper, table_forensics
+from voicewire.pharyngeal import paper
 from voicewire.pharyngeal.paper import cell, tokens
+from voicewire.pharyngeal.statistics import correlation, table_forensics
 from voicewire_book.chapters.pharyngeal import articulatory_measurements
 from voicewire_book.chapters.pharyngeal.articulatory_measurements import Derived, rise, text_articulation
 

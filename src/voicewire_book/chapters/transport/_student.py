@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from voicewire_book.kit._student import as_function, expression
+from voicewire_book.kit._student import Case, Function, as_function, expression
 from voicewire_book.kit.exercises import Feedback, Mistakes, number, sequence, unanswered
 
 
 def judged(
     answer: object,
-    cases: Sequence[tuple[Any, ...]],
-    right: Callable[..., Any],
+    cases: Sequence[Case],
+    right: Function,
     mistakes: Mistakes,
     said: str,
     *,
@@ -73,7 +73,7 @@ def _compared(got: Any, wanted: Any, tolerance: float) -> Feedback:
     return number(got, float(wanted), tolerance)
 
 
-def _call(answer: object, case: tuple[Any, ...]) -> str:
+def _call(answer: object, case: Case) -> str:
     return f"{getattr(answer, '__name__', 'your function')}({', '.join(f'{given!r:.60}' for given in case)})"
 
 
@@ -81,8 +81,8 @@ def _call(answer: object, case: tuple[Any, ...]) -> str:
 class Results:
     """A function that gives a number or a row of them is asked, or an expression of SymPy."""
 
-    cases: Sequence[tuple[Any, ...]]
-    wanted: Callable[..., Any]
+    cases: Sequence[Case]
+    wanted: Function
     mistakes: Mistakes
     right: str
     tolerance: float = 1e-9

@@ -14,9 +14,9 @@ from collections.abc import Callable
 
 from voicewire._kit import checks
 from voicewire.mqtt import packets as p
-from voicewire.mqtt.broker_thread import BrokerThread
 from voicewire.mqtt.config import Config
 from voicewire.mqtt.raw_socket_client import TIMEOUT, connect, subscribed
+from voicewire.mqtt.serving.broker_thread import BrokerThread
 from voicewire.testbed.tcp_proxy import Air, DelayProxy
 from voicewire.transport import paper
 

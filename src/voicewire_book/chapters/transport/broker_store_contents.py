@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from voicewire.mqtt import packets as p
-from voicewire.mqtt.broker_thread import BrokerThread
 from voicewire.mqtt.config import Config
 from voicewire.mqtt.raw_socket_client import connect, subscribed
+from voicewire.mqtt.serving.broker_thread import BrokerThread
 from voicewire.testbed.mosquitto import Mosquitto, free_port
 from voicewire.transport import paper
-from voicewire.transport.icto import Identity, Rule, seal
+from voicewire.transport.secure_objects.icto import Identity, Rule, seal
 
 __all__ = ["BROKERS", "SOUGHT", "looked", "record_rest", "seen"]
 

@@ -104,7 +104,7 @@ def record_examples(folder: Path, which: str = "embedded") -> None:
 
 
 def _message(name: str) -> bytes:
-    from voicewire.transport.icto import Identity, Rule, seal
+    from voicewire.transport.secure_objects.icto import Identity, Rule, seal
 
     if name != "mqtt-icto":
         return PLAINTEXT

@@ -18,9 +18,9 @@ import paho.mqtt.client as paho
 from paho.mqtt.enums import CallbackAPIVersion
 
 from voicewire.mqtt import packets as p
-from voicewire.mqtt.broker_thread import BrokerThread
 from voicewire.mqtt.config import Config
 from voicewire.mqtt.raw_socket_client import TIMEOUT, Wire, connect, subscribed
+from voicewire.mqtt.serving.broker_thread import BrokerThread
 from voicewire.transport import paper
 from voicewire.transport.mqtt_dissector import packets
 from voicewire_book.chapters.transport import broker_store_contents

@@ -22,8 +22,8 @@ from typing import Any
 import paho.mqtt.client as paho
 from paho.mqtt.enums import CallbackAPIVersion
 
-from voicewire.mqtt.broker_thread import BrokerThread
 from voicewire.mqtt.config import Config
+from voicewire.mqtt.serving.broker_thread import BrokerThread
 from voicewire.testbed.capability import find_mosquitto
 from voicewire.testbed.capture import Capture
 from voicewire.testbed.hosts import Host

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from voicewire._kit import checks
 from voicewire.mqtt import packets as p
-from voicewire.mqtt.broker_thread import BrokerThread
 from voicewire.mqtt.config import Config, Limits
 from voicewire.mqtt.raw_socket_client import connect, subscribed
+from voicewire.mqtt.serving.broker_thread import BrokerThread
 from voicewire.transport import paper
 from voicewire_book.chapters.transport.conformance_checks import unheard
 

@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from voicewire.netsim import equation
 from voicewire.netsim.simulation import FlowResult
-from voicewire.voip import emodel, loss_bursts, paper, redundant_frames
+from voicewire.voip import emodel, loss_bursts, paper
 from voicewire.voip.calls import Call
+from voicewire.voip.codecs import redundant_frames
 from voicewire_book.chapters.voip.operating_points import Curve
 from voicewire_book.kit import figures as house
 

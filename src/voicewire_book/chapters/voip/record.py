@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from voicewire._kit import sheets
-from voicewire.voip import pesq, redundant_frames
+from voicewire.voip.codecs import pesq, redundant_frames
 from voicewire_book.chapters.voip import experiments, readings
 
 __all__ = ["RECORDINGS", "quality"]

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voicewire.echo import speech
-from voicewire.echo.scene import Scene
+from voicewire.echo.scenes import speech
+from voicewire.echo.scenes.scene import Scene
 from voicewire_book.kit._student import as_function
 from voicewire_book.kit.exercises import Feedback
 from voicewire_book.kit.records import Stage

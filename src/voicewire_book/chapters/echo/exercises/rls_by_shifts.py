@@ -10,7 +10,7 @@ import numpy as np
 
 from voicewire.echo.channels import next_block
 from voicewire.echo.reference import dcd, dr_rls_dcd, leading, next_matrix, reuse_step, shifted
-from voicewire.echo.scene import Scene
+from voicewire.echo.scenes.scene import Scene
 from voicewire_book.chapters.echo.exercises.answers import Array
 from voicewire_book.kit._student import Case
 from voicewire_book.kit.drawn import Drawn, Exercise

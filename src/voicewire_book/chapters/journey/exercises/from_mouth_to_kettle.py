@@ -11,9 +11,9 @@ import numpy as np
 from voicewire.mqtt.packets import Publish, encode
 from voicewire.nfc.link import HEADER_BYTES, Link
 from voicewire.nfc.session import Session
-from voicewire.transport.icto_format import overhead
 from voicewire.transport.overhead_formulas import MSS, slow_start_rounds
-from voicewire.voip.listening import FRAME
+from voicewire.transport.secure_objects.icto_format import overhead
+from voicewire.voip.codecs.listening import FRAME
 from voicewire_book.chapters.journey import stations
 from voicewire_book.chapters.journey.budget import HEADER, PUBREC, Budget
 from voicewire_book.chapters.journey.sentence import FRAME_MS

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voicewire.pharyngeal import keyframes, organs
+from voicewire.pharyngeal.films import keyframes, organs
 from voicewire.pharyngeal.reference import RIDGE, carried, cosines, crossing, described
 from voicewire_book.chapters.pharyngeal import figures
 from voicewire_book.kit._student import Case

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import stats
 
-from voicewire.pharyngeal import correlation
-from voicewire.pharyngeal.table_forensics import agreement, decimals, mean_readings
+from voicewire.pharyngeal.statistics import correlation
+from voicewire.pharyngeal.statistics.table_forensics import agreement, decimals, mean_readings
 from voicewire.stats import t_interval
 from voicewire_book.chapters.pharyngeal import tracker_validation
 from voicewire_book.kit._student import Case

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from voicewire.transport.icto_format import overhead
 from voicewire.transport.reference import block_option, blocks_of
+from voicewire.transport.secure_objects.icto_format import overhead
 from voicewire_book.chapters.transport._student import Results
 from voicewire_book.kit._student import Function, NotYetError, as_function
 from voicewire_book.kit.drawn import Drawn, Exercise

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.ciphers.algorithms import AES
 from cryptography.hazmat.primitives.ciphers.modes import CTR
 
 from voicewire.transport import reference
-from voicewire.transport.icto import Identity, Rule, seal
+from voicewire.transport.secure_objects.icto import Identity, Rule, seal
 from voicewire_book.chapters.transport._student import Results, judged
 from voicewire_book.kit._student import Function, NotYetError
 from voicewire_book.kit.drawn import Drawn, Exercise

@@ -10,7 +10,7 @@ from statistics import NormalDist
 import numpy as np
 
 from voicewire.voip import emodel, playout, reference
-from voicewire.voip.delay_trend import tilted
+from voicewire.voip.captures.delay_trend import tilted
 from voicewire_book.chapters.voip import playout_recursion
 from voicewire_book.kit._student import Function
 from voicewire_book.kit.drawn import Drawn, Exercise

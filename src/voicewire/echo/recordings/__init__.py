@@ -1,0 +1,1 @@
+"""Cancelling what was recorded: files, delays, drift, live sound, a report."""

@@ -1,0 +1,1 @@
+"""Rooms and talkers: impulse responses, speech, signals with a known echo."""

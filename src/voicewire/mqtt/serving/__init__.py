@@ -1,0 +1,1 @@
+"""Sockets and processes of a broker, and the limits that it keeps."""

@@ -1,0 +1,1 @@
+"""The pieces of TCP that a session over the link runs."""

@@ -1,0 +1,1 @@
+"""X-ray films: pictures, sound, contours and what is measured on them."""

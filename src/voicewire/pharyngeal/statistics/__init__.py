@@ -1,0 +1,1 @@
+"""Statistics of vowels and of printed tables."""

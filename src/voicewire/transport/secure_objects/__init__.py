@@ -1,0 +1,1 @@
+"""Secure objects (ICTO): format, roles, what they cost."""

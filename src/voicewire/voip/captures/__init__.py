@@ -1,0 +1,1 @@
+"""Calls that were captured: RTP, clocks, their score."""

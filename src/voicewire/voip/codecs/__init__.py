@@ -1,0 +1,1 @@
+"""Codecs, and what is heard of a call."""

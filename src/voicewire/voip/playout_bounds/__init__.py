@@ -1,0 +1,1 @@
+"""Bounds and rules for the playout delay beside Ramjee's."""
