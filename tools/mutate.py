@@ -108,7 +108,7 @@ def rooms() -> dict[str, list[Target]]:
     for folder in sorted(folder for place in ROOMS for folder in (ROOT / place).iterdir()):
         wanted = READING.get(folder.name, ("test_reference",))
         tests = tuple(test for test in _all(folder.name) if Path(test).stem in wanted) or _all(folder.name)
-        plain = [*folder.glob("reference.py"), *sorted(folder.glob("reference/*.py")), *folder.glob("playout_recursion.py")]
+        plain = [*folder.glob("reference.py"), *sorted(folder.glob("reference/*.py")), *folder.glob("*_recursion.py")]
         found["reading"] += [Target(str(f.relative_to(ROOT)), tests) for f in plain if f.name != "__init__.py"]
     for study, names in ENGINES.items():
         tests = _tests(study, ENGINE_TESTS[study])
