@@ -9,7 +9,7 @@ import pytest
 from asking import check
 from labs import LABS, solutions, stage, stages
 
-from voicewire_book.kit._student import staged
+from voicewire_book.kit._student_functions import staged
 
 EACH = [(chapter, *one) for chapter in LABS for one in stages(chapter)]
 each_stage = pytest.mark.parametrize("label", [label for *_, label in EACH])

@@ -20,7 +20,7 @@ import soundfile
 from voicewire_book import paths
 from voicewire_book.ledger import loading
 from voicewire_book.ledger.vocabulary import VERDICTS
-from voicewire_book.publish.live import build, chapters, fetch, linking, page, proof, waves, wheels
+from voicewire_book.publish.live import build, cell_runner, chapters, fetch, linking, proof, wav_files, wheels
 from voicewire_book.publish.pages import policy
 
 pytestmark = pytest.mark.landing
@@ -31,10 +31,12 @@ def session():
     """A session, and the outputs of what it ran last."""
     plt.close("all")  # a figure that another test left open would be shown with this one's first cell
     outputs: list[dict[str, Any]] = []
-    return page.Session("", lambda text: outputs.append(json.loads(text))), outputs
+    return cell_runner.Session("", lambda text: outputs.append(json.loads(text))), outputs
 
 
-async def ran(session: tuple[page.Session, list[dict[str, Any]]], source: str) -> tuple[str, list[dict[str, Any]]]:
+async def ran(
+    session: tuple[cell_runner.Session, list[dict[str, Any]]], source: str
+) -> tuple[str, list[dict[str, Any]]]:
     it, outputs = session
     outputs.clear()
     return await it.run(source), outputs
@@ -52,7 +54,7 @@ async def test_a_cell_prints_then_gives_its_last_value(session):
 
 async def test_a_page_hears_of_verdicts_and_lets_a_reader_judge_again():
     judged: list[dict[str, Any]] = []
-    heard = page.Session("", lambda text: None, lambda text: judged.extend(json.loads(text)))
+    heard = cell_runner.Session("", lambda text: None, lambda text: judged.extend(json.loads(text)))
     name = next(claim.id for claim in loading.read("nfc").values() if claim.kind == "value" and not claim.readings)
     assert await heard.run("from voicewire_book.kit import claims\nledger = claims.load('nfc')") == "ok"
     printed = loading.read("nfc")[name].printed
@@ -62,7 +64,7 @@ async def test_a_page_hears_of_verdicts_and_lets_a_reader_judge_again():
     assert [each["id"] for each in judged] == [name] and judged[0]["verdict"][0] in VERDICTS.values()
     assert await heard.run("1 + 1") == "ok" and len(judged) == 1
     assert await heard.run(f"ledger.judge({name!r}, {shape!r})") == "ok" and len(judged) == 2
-    unheard = page.Session("", lambda text: None)
+    unheard = cell_runner.Session("", lambda text: None)
     assert await unheard.run("from voicewire_book.kit import claims\nledger = claims.load('nfc')") == "ok"
     assert not unheard.names["ledger"].by_reader
 
@@ -249,7 +251,7 @@ def test_the_wheel_is_the_same_each_time_and_holds_no_tool_of_the_book(tmp_path)
     with zipfile.ZipFile(one) as whole:
         names = set(whole.namelist())
         assert whole.testzip() is None
-    wanted = ("publish/live/page.py", "parts.toml", "ledger/schema.json")
+    wanted = ("publish/live/cell_runner.py", "parts.toml", "ledger/schema.json")
     assert {f"voicewire_book/{name}" for name in wanted} <= names
     inside = [name for name in names if name.startswith("voicewire_book/publish/")]
     assert sorted(inside) == sorted(build.KEPT)
@@ -345,7 +347,7 @@ def test_recordings_lie_in_the_page_as_wav_with_the_same_samples(tmp_path):
     source = paths.data("echo") / "speech.flac"
     (tmp_path / "speech.flac").write_bytes(build._content(source))
     there, rate = soundfile.read(source)
-    here, other = waves.read(tmp_path / "speech.flac")
+    here, other = wav_files.read(tmp_path / "speech.flac")
     assert rate == other and np.array_equal(here, there)
 
 
@@ -354,20 +356,20 @@ def test_recordings_lie_in_the_page_as_wav_with_the_same_samples(tmp_path):
 def test_wav_files_are_those_of_the_library(tmp_path, subtype, channels):
     samples = np.random.default_rng(1).uniform(-1.2, 1.2, (500, channels))
     samples[:4, 0] = -1, 1, 0.5, -0.5
-    waves.write(tmp_path / "ours.wav", samples, 8000, subtype=subtype)
+    wav_files.write(tmp_path / "ours.wav", samples, 8000, subtype=subtype)
     soundfile.write(tmp_path / "theirs.wav", samples, 8000, subtype=subtype)
     about = soundfile.info(tmp_path / "ours.wav")
     assert (about.frames, about.channels, about.samplerate) == (500, channels, 8000)
     for name in ("ours.wav", "theirs.wav"):
         for options in ({}, {"always_2d": True}, {"dtype": "float32"}):
-            here, there = waves.read(tmp_path / name, **options), soundfile.read(tmp_path / "theirs.wav", **options)
+            here, there = wav_files.read(tmp_path / name, **options), soundfile.read(tmp_path / "theirs.wav", **options)
             assert np.array_equal(here[0], there[0]) and here[0].dtype == there[0].dtype and here[1] == there[1]
 
 
 def test_a_wav_file_that_is_open_is_read_as_by_the_library(tmp_path):
     samples = np.random.default_rng(1).uniform(-1, 1, (1000, 2))
     soundfile.write(tmp_path / "a.wav", samples, 8000)
-    with waves.SoundFile(tmp_path / "a.wav") as here, soundfile.SoundFile(tmp_path / "a.wav") as there:
+    with wav_files.SoundFile(tmp_path / "a.wav") as here, soundfile.SoundFile(tmp_path / "a.wav") as there:
         for name in ("frames", "channels", "samplerate", "format"):
             assert getattr(here, name) == getattr(there, name)
         assert here.seekable() and there.seekable()
@@ -381,12 +383,12 @@ def test_what_is_no_wav_is_refused(tmp_path):
     path = tmp_path / "a.wav"
     for data in (b"", b"fLaC and more", b"RIFF    WAVE", b"RIFF    WAVEfmt \x04\0\0\0abcddata\0\0\0\0"):
         path.write_bytes(data)
-        with pytest.raises(waves.LibsndfileError, match=r"a\.wav"):
-            waves.info(path)
-    waves.write(path, np.array([-3, 4, 32767], np.int16), 8000)
-    assert (waves.read(path)[0] * 32768).tolist() == [-3, 4, 32767]
-    with pytest.raises(waves.LibsndfileError, match="PCM_24 or FLOAT, not OGG"):
-        waves.write(path, [0.0], 8000, format="OGG")
+        with pytest.raises(wav_files.LibsndfileError, match=r"a\.wav"):
+            wav_files.info(path)
+    wav_files.write(path, np.array([-3, 4, 32767], np.int16), 8000)
+    assert (wav_files.read(path)[0] * 32768).tolist() == [-3, 4, 32767]
+    with pytest.raises(wav_files.LibsndfileError, match="PCM_24 or FLOAT, not OGG"):
+        wav_files.write(path, [0.0], 8000, format="OGG")
 
 
 def test_an_archive_that_is_only_packed_is_compressed(tmp_path):

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from voicewire_book import paths
-from voicewire_book.publish.live import archives, compiled, packed
+from voicewire_book.publish.live import archives, bytecode, packed
 
 pytestmark = pytest.mark.landing
 
@@ -76,7 +76,7 @@ def test_without_node_the_site_is_as_it_was_and_says_so(tmp_path: Path, monkeypa
     archive(tmp_path / "numpy-1.whl", {"numpy.py": "a = 1"})
     before = (tmp_path / "numpy-1.whl").read_bytes()
     monkeypatch.setattr(shutil, "which", lambda name: None)
-    assert compiled.compile_all(tmp_path, tmp_path).startswith("no Node here")
+    assert bytecode.compile_all(tmp_path, tmp_path).startswith("no Node here")
     assert (tmp_path / "numpy-1.whl").read_bytes() == before
 
 
@@ -85,7 +85,7 @@ def test_a_node_that_fails_is_told_and_nothing_is_changed(tmp_path: Path) -> Non
     for name in ("numpy-1.whl", "python_stdlib.zip"):
         archive(tmp_path / name, {"numpy.py": "a = 1"})
     before = (tmp_path / "numpy-1.whl").read_bytes()
-    told = compiled.compile_all(tmp_path, tmp_path / "cache")
+    told = bytecode.compile_all(tmp_path, tmp_path / "cache")
     assert told.startswith("its modules were not compiled") and "pyodide.mjs" in told
     assert (tmp_path / "numpy-1.whl").read_bytes() == before
     assert list((tmp_path / "cache" / "compiled").iterdir()) == []
@@ -110,4 +110,4 @@ def test_what_nearly_every_chapter_imports_lies_compiled_in_the_site() -> None:
             head = file.read(8)
     magic = (3531).to_bytes(2, "little") + b"\r\n"  # of Python 3.12
     assert head == magic + packed.UNCHECKED.to_bytes(4, "little")
-    assert zipfile.is_zipfile(io.BytesIO((LIVE / "engine" / compiled.STDLIB).read_bytes()))
+    assert zipfile.is_zipfile(io.BytesIO((LIVE / "engine" / bytecode.STDLIB).read_bytes()))

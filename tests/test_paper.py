@@ -19,7 +19,7 @@ from bs4 import BeautifulSoup
 from voicewire_book import paths
 from voicewire_book.kit import audio
 from voicewire_book.publish.pages import download
-from voicewire_book.publish.paper import EPUB, PDF, __main__, bound, chromium, document, epub, sounds
+from voicewire_book.publish.paper import EPUB, PDF, __main__, bound, chromium, document, epub, spectrograms
 
 pytestmark = pytest.mark.landing
 
@@ -117,11 +117,11 @@ def test_a_page_without_an_article_is_named(tmp_path):
 def test_a_tone_is_one_line_of_its_spectrogram_and_a_moment_is_none():
     from PIL import Image
 
-    picture = sounds.spectrogram(_sound(8000))
+    picture = spectrograms.spectrogram(_sound(8000))
     grey = np.asarray(Image.open(io.BytesIO(base64.b64decode(picture.partition("base64,")[2]))).convert("L"))
     dark = grey.mean(axis=1).argmin()
     assert abs((1 - dark / len(grey)) - 0.5 / np.pi) < 0.05  # 0.5 of pi radians a sample
-    assert sounds.spectrogram(_sound(50)) == ""
+    assert spectrograms.spectrogram(_sound(50)) == ""
 
 
 def _blank(path: Path, pages: int) -> Path:

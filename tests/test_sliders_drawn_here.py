@@ -16,7 +16,7 @@ from PIL import Image
 
 from voicewire_book.kit import _computed as computed
 from voicewire_book.kit import slider
-from voicewire_book.publish.live.page import Session
+from voicewire_book.publish.live.cell_runner import Session
 
 VALUES = st.lists(st.integers(-1000, 1000), min_size=2, max_size=9, unique=True).map(sorted)
 

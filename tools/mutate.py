@@ -77,7 +77,7 @@ READING = {"echo": ("test_filters",), "voip": ("test_reference", "test_quality")
 ENGINES = {
     "netsim": ("tfrc_sender", "tfrc_receiver", "tcp", "equation", "engine", "compiled_link", "ccid2"),
     "nfc": ("engine", "channel", "exchange"),
-    "voip": ("playout", "playout_bounds/adaptive_playout"),
+    "voip": ("playout", "playout_rules/adaptive_playout"),
 }
 ENGINE_TESTS = {
     "netsim": (

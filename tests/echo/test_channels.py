@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voicewire.echo import WLNLMS, Responses, StereoNLMS, StereoRLS, channels, complex_taps, reference
+from voicewire.echo import WLNLMS, Responses, StereoNLMS, StereoRLS, complex_taps, multichannel_filters, reference
 from voicewire.echo.metrics import misalignment
 from voicewire.echo.scenes.scene import Scene
 
@@ -28,7 +28,7 @@ def noise(length, seed, samples=120):
 def adapted(step, x, d, length, mu, eps):
     h, windows, errors = np.zeros((2, length, 2)), np.zeros((length, 2)), []
     for x_n, d_n in zip(pairs(x), pairs(d), strict=True):
-        windows = channels.in_front(windows, x_n)
+        windows = multichannel_filters.in_front(windows, x_n)
         h, e = step(h, windows, d_n, mu, eps)
         errors.append(e)
     return h, np.array(errors)
@@ -41,7 +41,7 @@ def adapted(step, x, d, length, mu, eps):
 def test_four_real_filters_are_the_complex_one(length, mu, eps, seed):
     """Equation (7) with the step of NLMS: to 1e-9, by the pages and by the compiled filters."""
     x, d = noise(length, seed)
-    h, e = adapted(channels.nlms_together, x, d, length, mu, eps)
+    h, e = adapted(multichannel_filters.nlms_together, x, d, length, mu, eps)
     taps, errors = reference.nlms(x, d, length, mu, 2 * eps)
     level = max(1, np.abs(errors).max())
     assert np.abs(joined(h) - taps).max() < 1e-9 * level
@@ -67,17 +67,17 @@ def test_filters_on_their_own_learn_the_wrong_paths():
         signals = Scene(16, 4000, seed, source="white").signals()
         truth = signals.truth(0)
         ends = {}
-        for step in (channels.nlms_together, channels.nlms_apart):
+        for step in (multichannel_filters.nlms_together, multichannel_filters.nlms_apart):
             h, _ = adapted(step, signals.x, signals.d, 16, 0.5, 1e-3)
             ends[step] = misalignment(joined(h), truth)
-        assert ends[channels.nlms_together] < -8 and ends[channels.nlms_apart] > -3
+        assert ends[multichannel_filters.nlms_together] < -8 and ends[multichannel_filters.nlms_apart] > -3
 
 
 def test_with_both_loudspeakers_alike_each_filter_alone_claims_all():
     """By hand, as the chapter says: paths 3 and 1, together 2 and 2, apart 4 and 4."""
     window, heard = np.array([[1.0, 1.0]]), np.array([4.0])
-    together, _ = channels.nlms_together(np.zeros((1, 1, 2)), window, heard, 1.0, 0.0)
-    apart, _ = channels.nlms_apart(np.zeros((1, 1, 2)), window, heard, 1.0, 0.0)
+    together, _ = multichannel_filters.nlms_together(np.zeros((1, 1, 2)), window, heard, 1.0, 0.0)
+    apart, _ = multichannel_filters.nlms_apart(np.zeros((1, 1, 2)), window, heard, 1.0, 0.0)
     assert together.tolist() == [[[2, 2]]] and apart.tolist() == [[[4, 4]]]
 
 
@@ -88,8 +88,8 @@ def test_one_gain_for_all_microphones_is_the_compiled_stereo_filter(reuse):
     errors = fast.process(x, d)
     h, P, windows = np.zeros((2, 12)), np.eye(12) / 0.25, np.zeros((6, 2))  # the real epsilon is half of it
     for x_n, d_n, e_n in zip(pairs(x), pairs(d), errors, strict=True):
-        windows = channels.in_front(windows, x_n)
-        h, P, e = channels.rls_together(h, P, windows.ravel(), d_n, 0.98, reuse)
+        windows = multichannel_filters.in_front(windows, x_n)
+        h, P, e = multichannel_filters.rls_together(h, P, windows.ravel(), d_n, 0.98, reuse)
         assert abs(e[0] + 1j * e[1] - e_n) < 1e-9
     assert np.abs(joined(h.reshape(2, 6, 2)) - fast.taps).max() < 1e-9
 
@@ -100,9 +100,9 @@ def test_as_many_new_columns_as_loudspeakers(speakers):
     whole = R = np.zeros((4 * speakers, 4 * speakers))
     windows = np.zeros((4, speakers))
     for _ in range(12):
-        windows = channels.in_front(windows, rng.standard_normal(speakers))
+        windows = multichannel_filters.in_front(windows, rng.standard_normal(speakers))
         window = windows.ravel()
-        R = channels.next_block(R, window, 0.9, speakers)
+        R = multichannel_filters.next_block(R, window, 0.9, speakers)
         whole = 0.9 * whole + np.outer(window, window)
     assert np.allclose(R, whole)
 
@@ -116,12 +116,12 @@ def test_any_number_of_channels_is_learnt(speakers, microphones):
     exact, h, r = np.zeros((3, microphones, size))
     P, R, windows = np.eye(size), np.eye(size), np.zeros((4, speakers))
     for _ in range(800):
-        windows = channels.in_front(windows, rng.standard_normal(speakers))
+        windows = multichannel_filters.in_front(windows, rng.standard_normal(speakers))
         window = windows.ravel()
         d = paths @ window + 0.03 * np.linalg.norm(paths, axis=1) * rng.standard_normal(microphones)
-        exact, P, _ = channels.rls_together(exact, P, window, d, 0.99, 3)
-        R = channels.next_block(R, window, 0.99, speakers)
-        h, r, _ = channels.reuse_together(h, r, R, window, d, 0.99, 3)
+        exact, P, _ = multichannel_filters.rls_together(exact, P, window, d, 0.99, 3)
+        R = multichannel_filters.next_block(R, window, 0.99, speakers)
+        h, r, _ = multichannel_filters.reuse_together(h, r, R, window, d, 0.99, 3)
     for found in (exact, h):
         assert misalignment(found.ravel() + 0j, paths.ravel() + 0j) < -25
 
@@ -132,7 +132,8 @@ def test_a_search_with_moves_enough_is_the_exact_filter_on_each_microphone():
     R, window, h, d = a @ a.T, *rng.standard_normal((2, 6)), rng.standard_normal(2)
     h = rng.standard_normal((2, 6))
     grown = 0.9 * R + np.outer(window, window)
-    found, left, e = channels.reuse_together(h, np.zeros((2, 6)), grown, window, d, 0.9, 2, N_u=20_000, M_b=40, H=16.0)
-    exact, _, first = channels.rls_together(h, np.linalg.inv(R), window, d, 0.9, 2)
+    still = h, np.zeros((2, 6)), grown, window, d, 0.9, 2
+    found, left, e = multichannel_filters.reuse_together(*still, N_u=20_000, M_b=40, H=16.0)
+    exact, _, first = multichannel_filters.rls_together(h, np.linalg.inv(R), window, d, 0.9, 2)
     assert np.abs(found - exact).max() < 1e-7 and np.abs(left).max() < 1e-7
     assert np.allclose(e, first)

@@ -7,7 +7,7 @@ from voicewire.echo import paper
 from voicewire.echo.metrics import follow
 from voicewire.echo.scenes.scene import Scene
 from voicewire.echo.scenes.speech import gather, talk, utterances
-from voicewire_book.chapters.echo import figures, recorded_conversations, rivals
+from voicewire_book.chapters.echo import alternative_mechanisms, figures, recorded_conversations
 from voicewire_book.chapters.echo.experiments import column, paper_filter, read
 
 
@@ -42,9 +42,9 @@ def test_too_few_announcements_are_told(tmp_path):
 
 
 def test_every_claim_on_speech_is_judged_on_both():
-    for reading in rivals.speech_gaps().values():
+    for reading in alternative_mechanisms.speech_gaps().values():
         assert {name.partition(",")[2] for name in reading} == {"", " recorded voices"}
-    assert sum("recorded" in name for name in rivals.speech_times()) == 6
+    assert sum("recorded" in name for name in alternative_mechanisms.speech_times()) == 6
     assert recorded_conversations.caps().shape == recorded_conversations.caps("room").shape == (5,)
 
 

@@ -12,8 +12,8 @@ import pytest
 from voicewire.mqtt import BrokerThread, Config
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.client import Client
+from voicewire.mqtt.client_delivery import Delivery
 from voicewire.mqtt.raw_socket_client import subscribed
-from voicewire.mqtt.sessions.delivery import Delivery
 from voicewire_book.chapters.emqtt import (
     blocking_publisher,
     broker_call_counts,

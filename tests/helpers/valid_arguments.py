@@ -59,7 +59,7 @@ EXEMPT = {
     "echo.metrics.Operations": _RESULT,
     "echo.widely_linear.Responses": "a tuple: `complex_taps` and `echo` check what is in it",
     "echo.scenes.scene.Signals": _RESULT,
-    "echo.channels": READING,
+    "echo.multichannel_filters": READING,
     "echo.nonuniqueness": "read on the page, for what a scene has made",
     "pharyngeal.statistics.principal_components.ArticulatoryModel": _RESULT,
     "pharyngeal.corpora": _FILES,
@@ -81,7 +81,7 @@ EXEMPT = {
     "pharyngeal.statistics.vowel_statistics.wide": _PRINTED,
     "pharyngeal.formant_transitions.Transition": _RESULT,
     "pharyngeal.films.xray_film.Frame": _RESULT,
-    "voip.playout_bounds.percentile_playout": READING,
+    "voip.playout_rules.percentile_playout": READING,
     "voip.loss_bursts.Fixed": _RESULT,
     "voip.calls.Call": _RESULT,
     "voip.calls.quality": "a task of the sweep; `call` checks",
@@ -135,7 +135,7 @@ EXEMPT = {
     "transport.linear_topology": _SOCKETS,
     "transport.external_captures": _FILES,
     "transport.mqtt_dissector": "bytes of a protocol (tests of its own)",
-    "transport.secure_objects.icto_account": "sealed bytes (tests of its own, with a fuzzer)",
+    "transport.secure_objects.icto_access_log": "sealed bytes (tests of its own, with a fuzzer)",
     "transport.secure_objects.icto": "sealed bytes (tests of its own, with a fuzzer)",
     "transport.secure_objects.icto_roles": "sealed bytes (tests of its own)",
     "transport.secure_objects.icto_format": "sealed bytes (tests of its own, with a fuzzer)",
@@ -717,9 +717,9 @@ def _rtp() -> Any:
 
 
 VOIP = {
-    "voip.playout_bounds.adaptive_playout.moon":
+    "voip.playout_rules.adaptive_playout.moon":
         Case(lambda: trace() | {"share": 0.9, "memory": 100}, inf=("delays_ms",)),
-    "voip.playout_bounds.adaptive_playout.ramjee": Case(lambda: trace() | {"factor": 4.0}, inf=("delays_ms",)),
+    "voip.playout_rules.adaptive_playout.ramjee": Case(lambda: trace() | {"factor": 4.0}, inf=("delays_ms",)),
     "voip.loss_bursts.best_fixed": Case(
         lambda: {"delays_ms": trace()["delays_ms"], "ie": 11.0, "bpl": 19.0}, inf=("delays_ms",), infinite=True
     ),
@@ -731,7 +731,7 @@ VOIP = {
         infinite=True,
     ),
     "voip.calls.call": Case(lambda: _call(spoken=None, bottleneck=None, log=False)),
-    "voip.playout_bounds.chernoff_bound.chernov_delay": Case(
+    "voip.playout_rules.chernoff_bound.chernov_delay": Case(
         lambda: {"delays_ms": trace()["delays_ms"], "late": 0.1}, inf=("delays_ms",)
     ),
     "voip.startup_padding.exchange": Case(

@@ -9,10 +9,10 @@ import pytest
 
 from voicewire.mqtt import BrokerThread, Limits, MalformedError
 from voicewire.mqtt import packets as p
+from voicewire.mqtt.client_delivery import Delivery, what_is_missing
 from voicewire.mqtt.config import Access
 from voicewire.mqtt.raw_socket_client import Wire, connect, subscribed
 from voicewire.mqtt.sessions import outbox
-from voicewire.mqtt.sessions.delivery import Delivery, what_is_missing
 from voicewire.mqtt.sessions.hold import Missing, Report, Status
 
 Start = Callable[..., BrokerThread]

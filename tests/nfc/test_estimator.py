@@ -10,9 +10,9 @@ from voicewire.nfc.errors import ParameterError
 from voicewire.nfc.exchange import Exchange
 from voicewire.nfc.link import Link
 from voicewire.nfc.reference import session as plainly
-from voicewire.nfc.reference.estimator import needless, tried_with
+from voicewire.nfc.reference.adaptive_exchange import needless, tried_with
 from voicewire.nfc.reference.exchange import Air
-from voicewire.nfc.reference.timer import Estimator, Stopwatch, answered, backed_off, begun, measured, timeout
+from voicewire.nfc.reference.rto_estimator import Estimator, Stopwatch, answered, backed_off, begun, measured, timeout
 from voicewire.nfc.session import Recovery, Session
 from voicewire.nfc.tcp.rto_estimator import estimated
 

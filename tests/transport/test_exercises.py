@@ -21,7 +21,7 @@ from voicewire.transport.reference import block_option, header_bytes
 from voicewire.transport.secure_objects.icto_format import overhead
 from voicewire_book import paths
 from voicewire_book.chapters.transport import analysis, extension_timings, readings
-from voicewire_book.chapters.transport._student import judged
+from voicewire_book.chapters.transport._function_records import judged
 from voicewire_book.chapters.transport.exercises import (
     measuring_honestly,
     sockets_and_segments,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from voicewire.transport import reference as r
 from voicewire.transport.secure_objects.icto import Identity, NotPermittedError, PublicIdentity, Rule, seal
-from voicewire.transport.secure_objects.icto_account import AccountError, Opening, open_on_account, verify, witness
+from voicewire.transport.secure_objects.icto_access_log import AccountError, Opening, open_on_account, verify, witness
 from voicewire.transport.secure_objects.icto_format import IctoError, MalformedError
 
 OWNER, ANN, BOB = (Identity.create(name) for name in ("owner", "ann", "bob"))

@@ -12,7 +12,7 @@ from voicewire.voip.calls import call, delays_ms
 from voicewire.voip.conversation import Talk, talk
 from voicewire.voip.errors import VoipError
 from voicewire.voip.paper import CODECS, Codec
-from voicewire.voip.playout_bounds import adaptive_playout
+from voicewire.voip.playout_rules import adaptive_playout
 from voicewire.voip.transports import NAMES, transport
 
 

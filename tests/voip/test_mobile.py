@@ -15,7 +15,7 @@ from voicewire.voip.captures.received import Received, in_order, read_arrivals, 
 from voicewire.voip.captures.received_figures import received
 from voicewire.voip.emodel import delay_impairment
 from voicewire.voip.playout import bound, fixed
-from voicewire.voip.playout_bounds.adaptive_playout import ramjee
+from voicewire.voip.playout_rules.adaptive_playout import ramjee
 from voicewire_book import paths
 
 FILE = paths.data("voip") / "mobile.csv"

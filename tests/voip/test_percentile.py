@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from voicewire.voip import playout
 from voicewire.voip.calls import call
 from voicewire.voip.errors import VoipError
-from voicewire.voip.playout_bounds.adaptive_playout import moon
-from voicewire.voip.playout_bounds.percentile_playout import logged, percentile, percentile_delays
+from voicewire.voip.playout_rules.adaptive_playout import moon
+from voicewire.voip.playout_rules.percentile_playout import logged, percentile, percentile_delays
 
 DELAY = st.one_of(st.sampled_from([40.0, 90.0, 400.0, math.inf]), st.floats(1, 900))
 TRACES = st.lists(st.tuples(st.integers(0, 5), DELAY), min_size=1, max_size=60).map(

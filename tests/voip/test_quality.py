@@ -10,7 +10,7 @@ from voicewire.voip.calls import call, udp_closed_form
 from voicewire.voip.conversation import from_activity, talk
 from voicewire.voip.errors import VoipError
 from voicewire.voip.paper import CODECS, MOS_TABLE
-from voicewire.voip.playout_bounds.adaptive_playout import ramjee
+from voicewire.voip.playout_rules.adaptive_playout import ramjee
 from voicewire_book.chapters.voip import playout_recursion
 
 delays = st.one_of(st.sampled_from([60.0, 120.0, 180.0, 240.0, np.inf]), st.floats(0, 600))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from voicewire.voip import emodel, playout, reference, transmission_rating
 from voicewire.voip.paper import CODECS, MOS_TABLE
-from voicewire.voip.playout_bounds.adaptive_playout import ramjee
+from voicewire.voip.playout_rules.adaptive_playout import ramjee
 from voicewire_book.chapters.voip import playout_recursion
 
 delays = st.one_of(st.sampled_from([60.0, 120.0, 177.3, 240.0, np.inf]), st.floats(0, 900))

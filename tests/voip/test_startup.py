@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from voicewire.netsim import Bottleneck
 from voicewire.voip.errors import VoipError
-from voicewire.voip.playout_bounds.chernoff_bound import chernov_delay
+from voicewire.voip.playout_rules.chernoff_bound import chernov_delay
 from voicewire_book.chapters.voip.startup_padding import exchange
 
 

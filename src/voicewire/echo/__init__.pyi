@@ -1,6 +1,5 @@
 from voicewire.echo import dcd_uncompiled, reference
 from voicewire.echo.adaptive_filter import AdaptiveFilter
-from voicewire.echo.channels import nlms_apart, nlms_together, reuse_together, rls_together
 from voicewire.echo.dcd import WLDRRLSDCD
 from voicewire.echo.gradient import WLAPA, WLNLMS, StereoNLMS
 from voicewire.echo.metrics import (
@@ -14,6 +13,7 @@ from voicewire.echo.metrics import (
     misalignment,
     woodbury_operations,
 )
+from voicewire.echo.multichannel_filters import nlms_apart, nlms_together, reuse_together, rls_together
 from voicewire.echo.nonuniqueness import foretold_floor, silent_directions, strengths
 from voicewire.echo.nonuniqueness import rows as signal_rows
 from voicewire.echo.operation_counts import count_operations

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voicewire._kit._compiled import njit
-from voicewire.echo import _vector as v
+from voicewire.echo import _llvm_loops as v
 
 LANES = v.LANES
 BLOCK = v.BLOCK

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from voicewire._kit._compiled import COMPILED, njit
-from voicewire.echo import channels, reference
+from voicewire.echo import multichannel_filters, reference
 from voicewire.echo.adaptive_filter import AdaptiveFilter, positive, whole
 from voicewire.echo.widely_linear import Responses, complex_taps
 
@@ -174,10 +174,10 @@ def _four(x: Any, d: Any, e: Any, h: Any, windows: Any, step: Any, floor: Any) -
 def _four_plain(x: Any, d: Any, e: Any, h: Any, windows: Any, step: Any, floor: Any) -> None:
     """`_four` by the reading version."""
     for n in range(x.size):
-        table = channels.in_front(windows.T, np.array([x[n].real, x[n].imag]))
+        table = multichannel_filters.in_front(windows.T, np.array([x[n].real, x[n].imag]))
         windows[:] = table.T
         heard = np.array([d[n].real, d[n].imag])
-        taps, error = channels.nlms_together(h.transpose(0, 2, 1), table, heard, step, floor)
+        taps, error = multichannel_filters.nlms_together(h.transpose(0, 2, 1), table, heard, step, floor)
         h[:] = taps.transpose(0, 2, 1)
         e[n] = complex(*error)
 

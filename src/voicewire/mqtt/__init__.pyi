@@ -1,5 +1,6 @@
 from voicewire.mqtt.broker import Broker
 from voicewire.mqtt.client import Client
+from voicewire.mqtt.client_delivery import Delivery
 from voicewire.mqtt.config import Access, Config, ConfigError, Limits
 from voicewire.mqtt.config import load as load_config
 from voicewire.mqtt.decoder import Decoder, decode
@@ -29,7 +30,6 @@ from voicewire.mqtt.packets import (
 from voicewire.mqtt.raw_socket_client import UnexpectedError, Wire, connect, subscribed
 from voicewire.mqtt.serving.broker_process import External, mosquitto, ours, running, start, stop
 from voicewire.mqtt.serving.broker_thread import BrokerThread
-from voicewire.mqtt.sessions.delivery import Delivery
 from voicewire.mqtt.sessions.hold import Missing, Report, Status
 from voicewire.mqtt.sessions.store import StoreError
 from voicewire.mqtt.topics import SubscriptionTree, check_filter, check_name, matches

@@ -16,9 +16,9 @@ from dataclasses import replace
 from typing import Literal, cast
 
 from voicewire.mqtt import packets as p
+from voicewire.mqtt.client_delivery import Delivery, Pending, confirmed, ids, outcome
 from voicewire.mqtt.decoder import Decoder
 from voicewire.mqtt.errors import DisconnectedError, MalformedError, MQTTError, RefusedError
-from voicewire.mqtt.sessions.delivery import Delivery, Pending, confirmed, ids, outcome
 from voicewire.mqtt.sessions.hold import Report
 
 __all__ = ["Client"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from voicewire.netsim.compiled import rule
+from voicewire.netsim.compilation import rule
 from voicewire.netsim.compiled_link import send_back, transmit
 from voicewire.netsim.flow_state import DELIVERED, DROPPED_SENDER, NEVER, QUEUE, SECOND, Ack, FlowState, Packet, World
 from voicewire.netsim.tcp import _measure, _start_timer, vector_shift

@@ -7,7 +7,7 @@ from collections.abc import MutableSequence
 
 import numpy as np
 
-from voicewire.netsim.compiled import rule
+from voicewire.netsim.compilation import rule
 from voicewire.netsim.flow_state import DELIVERED, DROPPED_QUEUE, LOST, SECOND, FlowState, Link, World
 
 __all__: list[str] = []

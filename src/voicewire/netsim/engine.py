@@ -11,7 +11,7 @@ from collections.abc import MutableSequence, Sequence
 from typing import Any
 
 from voicewire.netsim import ccid2, tcp, tfrc_receiver, tfrc_sender
-from voicewire.netsim.compiled import rule
+from voicewire.netsim.compilation import rule
 from voicewire.netsim.compiled_link import transmit
 from voicewire.netsim.flow_state import (
     CCID2,

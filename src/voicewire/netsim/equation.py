@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from voicewire._kit import checks
 from voicewire._kit._compiled import vectorize
-from voicewire.netsim.compiled import rule
+from voicewire.netsim.compilation import rule
 from voicewire.netsim.errors import NetsimError
 
 __all__ = ["WEIGHTS", "average_interval", "loss_rate", "rate", "rfc4828_table", "small_packet_rate"]

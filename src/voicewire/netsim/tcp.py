@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from voicewire.netsim.compiled import rule
+from voicewire.netsim.compilation import rule
 from voicewire.netsim.compiled_link import send_back, transmit
 from voicewire.netsim.flow_state import DELIVERED, NEVER, SECOND, Ack, FlowState, Packet, Segment, World
 

@@ -6,7 +6,7 @@ three later packets have come (NDUPACK), at a nominal time interpolated between 
 
 from __future__ import annotations
 
-from voicewire.netsim.compiled import rule
+from voicewire.netsim.compilation import rule
 from voicewire.netsim.compiled_link import send_back
 from voicewire.netsim.equation import (
     HEADER,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from voicewire.netsim.compiled import rule
+from voicewire.netsim.compilation import rule
 from voicewire.netsim.compiled_link import transmit
 from voicewire.netsim.equation import HEADER, NOMINAL_SEGMENT, throughput
 from voicewire.netsim.flow_state import (

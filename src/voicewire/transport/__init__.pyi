@@ -28,7 +28,7 @@ from voicewire.transport.secure_objects.icto import (
     open_object,
     seal,
 )
-from voicewire.transport.secure_objects.icto_account import AccountError, Opening, open_on_account, verify, witness
+from voicewire.transport.secure_objects.icto_access_log import AccountError, Opening, open_on_account, verify, witness
 from voicewire.transport.secure_objects.icto_format import (
     IctoError,
     MalformedError,

@@ -21,9 +21,9 @@ from voicewire.voip.ns3 import Call as Ns3Call
 from voicewire.voip.ns3 import call as ns3_call
 from voicewire.voip.paper import CODECS, Codec
 from voicewire.voip.playout import Playout, as_trace, best_r, bound, fixed, per_talkspurt
-from voicewire.voip.playout_bounds.adaptive_playout import moon, ramjee
-from voicewire.voip.playout_bounds.chernoff_bound import chernov_delay
-from voicewire.voip.playout_bounds.percentile_playout import percentile_delays
+from voicewire.voip.playout_rules.adaptive_playout import moon, ramjee
+from voicewire.voip.playout_rules.chernoff_bound import chernov_delay
+from voicewire.voip.playout_rules.percentile_playout import percentile_delays
 from voicewire.voip.send_buffer import estimated_rate, write_times
 from voicewire.voip.transports import NAMES as TRANSPORTS
 from voicewire.voip.transports import transport

@@ -13,8 +13,8 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from voicewire_book.kit import _nested, _student, exercises
-from voicewire_book.kit._student import Case, Function
+from voicewire_book.kit import _nested_results, _student_functions, exercises
+from voicewire_book.kit._student_functions import Case, Function
 from voicewire_book.kit.drawn import Drawn, Exercise
 from voicewire_book.kit.exercises import UNANSWERED, Feedback, Mistakes, unanswered
 
@@ -114,7 +114,7 @@ class Stage:
 
     def check(self, answer: object) -> Feedback:
         """Judge an answer."""
-        return _student.staged(answer, self.cases, self.wanted, self.mistakes, self.right, self.tolerance)
+        return _student_functions.staged(answer, self.cases, self.wanted, self.mistakes, self.right, self.tolerance)
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ class Nested:
 
     def check(self, answer: object) -> Feedback:
         """Judge an answer."""
-        return _nested.compared(answer, self.cases, self.wanted, self.mistakes, self.right)
+        return _nested_results.compared(answer, self.cases, self.wanted, self.mistakes, self.right)
 
 
 @dataclass(frozen=True)
@@ -193,10 +193,10 @@ class Exercises:
         return keep
 
     def called(self, label: str) -> Callable[[Callable[[Function], Feedback]], Callable[[Function], Feedback]]:
-        """Keep a question that the decorated function judges by calling what it is given: see `_student.called`."""
+        """Keep a question that the decorated function judges by calling what it is given."""
 
         def keep(judge: Callable[[Function], Feedback]) -> Callable[[Function], Feedback]:
-            self[label] = Judged(_student.called(judge))
+            self[label] = Judged(_student_functions.called(judge))
             return judge
 
         return keep

@@ -1,4 +1,7 @@
-"""From a finding to a verdict: a notebook's ledger judges each claim once, by what was computed, and says why."""
+"""From a finding to a verdict: a notebook's ledger judges each claim once, by what was computed, and says why.
+
+Whether a number, a trend or an order is within its tolerance is decided in `rules`; here a verdict gets its name.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """End-to-end acknowledgement: a hold keeps the broker's answer back until enough subscribers have answered.
 
-The rules are those of the page *E-MQTT, completed*; its tests are in `tests/mqtt/test_e2e.py`.
+The rules are those of the page *E-MQTT, completed*; its tests are in `tests/mqtt/test_e2e.py`. `endtoend` sends the
+answer that a hold gives, and `emqtt.reference.verdict` is the rule to read.
 """
 
 from __future__ import annotations

@@ -10,9 +10,10 @@ Where lwIP differs once segments are lost (`tests/nfc/test_witness.py`
 drives it beside these rules) is `session.Recovery`: its repeat queues
 behind what waits for the link, its window grows by bytes acknowledged, its
 timer runs on, a timeout does not end its fast recovery, and a loss halves
-its window, not what is under way. With a stopwatch (`reference.timer`) the
-timeout is estimated; a busy Ethernet (`reference.ethernet`) drops segments
-before they reach the link, and acknowledgements behind it.
+its window, not what is under way. With a stopwatch
+(`reference.rto_estimator`) the timeout is estimated; a busy Ethernet
+(`reference.ethernet`) drops segments before they reach the link, and
+acknowledgements behind it.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from voicewire.nfc.link import HEADER_BYTES, SYN_BYTES, segment_sizes
 from voicewire.nfc.reference.appliance import Appliance, on_packet, ready
 from voicewire.nfc.reference.ethernet import Port, comes_back, reaches
 from voicewire.nfc.reference.exchange import CONTROL, DOWN, UP, Air, cross
-from voicewire.nfc.reference.timer import (
+from voicewire.nfc.reference.rto_estimator import (
     Estimator,
     Stopwatch,
     answered,

@@ -1,4 +1,4 @@
-"""The retransmission timeout that is estimated, compiled from its reading version (`reference.timer`)."""
+"""The retransmission timeout that is estimated, compiled from its reading version (`reference.rto_estimator`)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 
 from voicewire._kit._records import rule
 from voicewire.nfc.link import ONE_SLOT_SLACK
-from voicewire.nfc.reference import timer
+from voicewire.nfc.reference import rto_estimator as timer
 from voicewire.nfc.tcp.tcp_session_state import World
 
 __all__: list[str] = []

@@ -2,7 +2,7 @@
 
 Times in seconds. An exchange with this timer costs what its losses cost, as
 in `reference.exchange`, and a repeat that was not needed the slots of its
-packet. The rules are in `reference.timer`, to read.
+packet. The rules are in `reference.rto_estimator`, to read.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from voicewire._kit import checks
 from voicewire.nfc.errors import ParameterError
 from voicewire.nfc.exchange import Exchange
 from voicewire.nfc.link import SYN_BYTES
-from voicewire.nfc.reference.estimator import slots_of, tried_with
+from voicewire.nfc.reference.adaptive_exchange import slots_of, tried_with
 from voicewire.nfc.reference.exchange import Air
-from voicewire.nfc.reference.timer import Estimator, measured
+from voicewire.nfc.reference.rto_estimator import Estimator, measured
 
 __all__ = ["Estimated", "estimated"]
 

@@ -49,7 +49,7 @@ class Around(NamedTuple):
 
 
 class Sender:
-    """The end-user device; `srtt`, `rttvar`, `rto` and `least` are those of `reference.timer.Estimator`."""
+    """The end-user device; `srtt`, `rttvar`, `rto` and `least` are those of `reference.rto_estimator.Estimator`."""
 
     una: int  # first unacknowledged segment
     next: int  # the next to hand to the link

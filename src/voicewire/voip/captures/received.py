@@ -16,7 +16,7 @@ from voicewire.voip.errors import VoipError
 from voicewire.voip.loss_bursts import burst_ratio
 from voicewire.voip.paper import Codec
 from voicewire.voip.playout import Playout, bound, fixed
-from voicewire.voip.playout_bounds.adaptive_playout import ramjee
+from voicewire.voip.playout_rules.adaptive_playout import ramjee
 
 __all__ = ["Arrivals", "Received", "Scored", "in_order", "read_arrivals", "score"]
 

@@ -12,8 +12,8 @@ from voicewire.echo import paper, reference
 from voicewire.echo.metrics import Curve, follow
 from voicewire.echo.operation_counts import count_search
 from voicewire.echo.scenes.scene import Scene
+from voicewire_book.chapters.echo.alternative_mechanisms import independent
 from voicewire_book.chapters.echo.experiments import column, paper_filter, read, read_curves, scene
-from voicewire_book.chapters.echo.rivals import independent
 
 __all__ = [
     "FRESH_SEEDS",

@@ -6,11 +6,16 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from voicewire_book.chapters.echo import experiments, prose_claims, recorded_conversations, rivals
+from voicewire_book.chapters.echo import alternative_mechanisms, experiments, prose_claims, recorded_conversations
 
 __all__ = ["RECORDINGS"]
 
-TABLES = experiments.RECORDINGS | rivals.RECORDINGS | prose_claims.RECORDINGS | recorded_conversations.RECORDINGS
+TABLES = (
+    experiments.RECORDINGS
+    | alternative_mechanisms.RECORDINGS
+    | prose_claims.RECORDINGS
+    | recorded_conversations.RECORDINGS
+)
 
 
 def _table(name: str, folder: Path) -> None:

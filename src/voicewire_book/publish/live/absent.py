@@ -15,7 +15,7 @@ import sys
 import types
 from typing import Any
 
-from voicewire_book.publish.live import _seals, waves
+from voicewire_book.publish.live import _seals, wav_files
 
 __all__ = ["LIBRARIES", "install"]
 
@@ -87,7 +87,7 @@ def install() -> None:
         if alone:
             _seals.install()
         if importlib.util.find_spec("soundfile") is None:
-            sys.modules["soundfile"] = waves
+            sys.modules["soundfile"] = wav_files
         if sys.platform == "emscripten":
             for name in ("bind", "connect", "connect_ex", "listen", "sendto"):
                 setattr(socket.socket, name, _refused)

@@ -22,22 +22,22 @@ from typing import Any
 import voicewire
 from voicewire_book import paths
 from voicewire_book.ledger.loading import content_of
-from voicewire_book.publish.live import archives, boxed, chapters, compiled, fetch, linking, offer, pieces, wheels
+from voicewire_book.publish.live import archives, boxed, bytecode, chapters, fetch, linking, offer, pieces, wheels
 from voicewire_book.publish.pages import placing, policy
 
 __all__ = ["build", "wheel"]
 
 NOT_IN_A_PAGE = "voicewire_book/publish/"
-"""The room that makes the book: in a page only `voicewire_book.publish.live.page` is of use."""
+"""The room that makes the book: in a page only `voicewire_book.publish.live.cell_runner` is of use."""
 KEPT = (
     "voicewire_book/publish/__init__.py",
     "voicewire_book/publish/live/__init__.py",
     "voicewire_book/publish/live/absent.py",
     "voicewire_book/publish/live/_curves.py",
     "voicewire_book/publish/live/late.py",
-    "voicewire_book/publish/live/page.py",
+    "voicewire_book/publish/live/cell_runner.py",
     "voicewire_book/publish/live/_seals.py",
-    "voicewire_book/publish/live/waves.py",
+    "voicewire_book/publish/live/wav_files.py",
 )
 SOURCES = (".py", ".pyi", ".toml", ".json", ".typed", ".c")
 THEN = (1980, 1, 1, 0, 0, 0)
@@ -180,7 +180,7 @@ def build(site: Path, cache: Path) -> dict[str, Any]:
     wheel(engine)
     _checkout(engine)
     _write(engine / "pyodide-lock.json", _lock(engine))
-    if told := compiled.compile_all(engine, cache):
+    if told := bytecode.compile_all(engine, cache):
         print(f"live: {told}")
     (live / "licences.txt").write_text(_licences(engine), encoding="utf-8")
     archives.repack(engine, cache)

@@ -72,7 +72,7 @@ async function main() {
   for (const name of names.split(",")) {
     const chapter = JSON.parse(readFileSync(join(folder, "chapters", `${name}.json`), "utf-8"));
     await unpack(python, chapter.archives);
-    const page = python.pyimport("voicewire_book.publish.live.page");
+    const page = python.pyimport("voicewire_book.publish.live.cell_runner");
     const session = page.Session(name, (text) => { outputs.push(JSON.parse(text)); });
     for (const [place, cell] of chapter.cells.filter((each) => each.runs || also).entries()) {
       // the first one imports what all need

@@ -41,7 +41,7 @@ async function start({ chapter, archives, narrow }) {
   files.clear();
   await linked(python);
   say("importing");
-  const page = python.pyimport("voicewire_book.publish.live.page");
+  const page = python.pyimport("voicewire_book.publish.live.cell_runner");
   session = page.Session(
     chapter,
     (text) => port.postMessage({ kind: "output", run: running, output: JSON.parse(text) }),

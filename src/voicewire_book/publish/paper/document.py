@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import yaml
 
-from voicewire_book.publish.paper.sounds import spectrogram
+from voicewire_book.publish.paper.spectrograms import spectrogram
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag

@@ -9,7 +9,7 @@ import numpy as np
 from voicewire.echo.reference import apa_step, nlms_step, rls, rls_gain, shifted
 from voicewire.echo.scenes.scene import Scene
 from voicewire_book.chapters.echo.exercises.answers import Array, Built, fixed
-from voicewire_book.kit._student import Case
+from voicewire_book.kit._student_functions import Case
 from voicewire_book.kit.drawn import Drawn, Exercise
 from voicewire_book.kit.exercises import Feedback
 from voicewire_book.kit.records import Choice, Exercises, Formula, Number, Row, Stage

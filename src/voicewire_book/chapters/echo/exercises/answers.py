@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from voicewire.echo.scenes import speech
 from voicewire.echo.scenes.scene import Scene
-from voicewire_book.kit._student import as_function
+from voicewire_book.kit._student_functions import as_function
 from voicewire_book.kit.exercises import Feedback
 from voicewire_book.kit.records import Stage
 

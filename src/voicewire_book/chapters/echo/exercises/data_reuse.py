@@ -12,7 +12,7 @@ from voicewire.echo.metrics import Curve
 from voicewire.echo.reference import dr_rls_step, rls_gain
 from voicewire_book.chapters.echo import figures
 from voicewire_book.chapters.echo.exercises.answers import Array, Built, fixed
-from voicewire_book.kit._student import Case
+from voicewire_book.kit._student_functions import Case
 from voicewire_book.kit.drawn import Drawn, Exercise
 from voicewire_book.kit.exercises import Feedback, number
 from voicewire_book.kit.records import Choice, Exercises, Formula, Number, Stage

@@ -8,11 +8,11 @@ from functools import partial
 
 import numpy as np
 
-from voicewire.echo.channels import next_block
+from voicewire.echo.multichannel_filters import next_block
 from voicewire.echo.reference import dcd, dr_rls_dcd, leading, next_matrix, reuse_step, shifted
 from voicewire.echo.scenes.scene import Scene
 from voicewire_book.chapters.echo.exercises.answers import Array
-from voicewire_book.kit._student import Case
+from voicewire_book.kit._student_functions import Case
 from voicewire_book.kit.drawn import Drawn, Exercise
 from voicewire_book.kit.exercises import Feedback, function
 from voicewire_book.kit.records import Choice, Exercises, Formula, Number, Row, Stage

@@ -14,7 +14,7 @@ from voicewire.emqtt.reference import answer as acknowledgement
 from voicewire.emqtt.reference import cut, length_bytes, publish
 from voicewire.stats import t_interval
 from voicewire_book.chapters.emqtt import experiments
-from voicewire_book.kit._student import Case
+from voicewire_book.kit._student_functions import Case
 from voicewire_book.kit.drawn import Drawn, Exercise
 from voicewire_book.kit.records import Choice, Exercises, Formula, Nested, Number
 

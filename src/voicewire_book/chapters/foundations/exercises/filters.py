@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from scipy.signal import lfilter
 
 from voicewire_book.chapters.foundations import filters
-from voicewire_book.chapters.foundations._student import row, same, value
-from voicewire_book.kit._student import Function, NotYetError, expression
+from voicewire_book.chapters.foundations._student_results import row, same, value
+from voicewire_book.kit._student_functions import Function, NotYetError, expression
 from voicewire_book.kit.drawn import Drawn, Exercise
 from voicewire_book.kit.exercises import Feedback, formula, number, sequence
 from voicewire_book.kit.records import Choice, Exercises, Number

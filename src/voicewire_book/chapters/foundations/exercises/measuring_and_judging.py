@@ -10,8 +10,8 @@ from scipy import stats
 
 from voicewire.stats import autocorrelation, effective_size
 from voicewire_book.chapters.foundations import judging
-from voicewire_book.chapters.foundations._student import value
-from voicewire_book.kit._student import Case, Function
+from voicewire_book.chapters.foundations._student_results import value
+from voicewire_book.kit._student_functions import Case, Function
 from voicewire_book.kit.drawn import Drawn, Exercise
 from voicewire_book.kit.exercises import Feedback, function, unanswered
 from voicewire_book.kit.records import Choice, Exercises, Formula, Number

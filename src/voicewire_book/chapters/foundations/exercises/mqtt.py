@@ -9,8 +9,8 @@ import numpy as np
 
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.packets import encode
-from voicewire_book.chapters.foundations._student import value
-from voicewire_book.kit._student import Case, Function, expression
+from voicewire_book.chapters.foundations._student_results import value
+from voicewire_book.kit._student_functions import Case, Function, expression
 from voicewire_book.kit.drawn import Drawn, Exercise
 from voicewire_book.kit.exercises import UNANSWERED, Feedback, function, unanswered
 from voicewire_book.kit.records import Choice, Exercises, Row

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_toeplitz
 from scipy.signal import lfilter
 
-from voicewire_book.chapters.foundations._student import row, same, value
-from voicewire_book.kit._student import Function, NotYetError, called, expression
+from voicewire_book.chapters.foundations._student_results import row, same, value
+from voicewire_book.kit._student_functions import Function, NotYetError, called, expression
 from voicewire_book.kit.drawn import Drawn, Exercise
 from voicewire_book.kit.exercises import Feedback, formula, sequence
 from voicewire_book.kit.records import Choice, Exercises, Number, Row

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from voicewire.netsim.reference.tcp_sender import Timeout, measure
-from voicewire_book.chapters.foundations._student import value
+from voicewire_book.chapters.foundations._student_results import value
 from voicewire_book.chapters.foundations.tcp import expired, small_writes
-from voicewire_book.kit._student import Function, NotYetError, expression
+from voicewire_book.kit._student_functions import Function, NotYetError, expression
 from voicewire_book.kit.drawn import Drawn, Exercise
 from voicewire_book.kit.exercises import Feedback, formula, function, number, sequence
 from voicewire_book.kit.records import Choice, Exercises, Number

@@ -17,7 +17,7 @@ from voicewire.voip.codecs.listening import FRAME
 from voicewire_book.chapters.journey import stations
 from voicewire_book.chapters.journey.budget import HEADER, PUBREC, Budget
 from voicewire_book.chapters.journey.sentence import FRAME_MS
-from voicewire_book.kit._student import Case, expression
+from voicewire_book.kit._student_functions import Case, expression
 from voicewire_book.kit.drawn import Drawn, Exercise
 from voicewire_book.kit.exercises import Feedback, function
 from voicewire_book.kit.records import Choice, Exercises, Nested, Number

@@ -11,8 +11,8 @@ from voicewire.nfc.channel import Channel
 from voicewire.nfc.exchange import Exchange
 from voicewire.nfc.link import HEADER_BYTES, Link
 from voicewire.nfc.reference.exchange import Air, bits_in_turn, burst, stays, stop_and_wait, tried
-from voicewire.nfc.reference.timer import Estimator, measured
-from voicewire_book.kit._student import Case
+from voicewire.nfc.reference.rto_estimator import Estimator, measured
+from voicewire_book.kit._student_functions import Case
 from voicewire_book.kit.drawn import Drawn, Exercise
 from voicewire_book.kit.records import Choice, Exercises, Formula, Number, Stage
 

@@ -10,7 +10,7 @@ import numpy as np
 from voicewire.nfc import latency_formulas, paper
 from voicewire.nfc.link import HEADER_BYTES, Link, segment_sizes
 from voicewire.nfc.session import RESPONSE_LATENCY, Session
-from voicewire_book.kit._student import Case
+from voicewire_book.kit._student_functions import Case
 from voicewire_book.kit.drawn import Drawn, Exercise
 from voicewire_book.kit.records import Choice, Exercises, Formula, Number, Stage
 

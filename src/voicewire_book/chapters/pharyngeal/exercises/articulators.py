@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from voicewire.pharyngeal.films import keyframes, organs
 from voicewire.pharyngeal.reference import RIDGE, carried, cosines, crossing, described
 from voicewire_book.chapters.pharyngeal import figures
-from voicewire_book.kit._student import Case
+from voicewire_book.kit._student_functions import Case
 from voicewire_book.kit.drawn import Drawn, Exercise
 from voicewire_book.kit.records import Choice, Exercises, Formula, Number, Stage
 

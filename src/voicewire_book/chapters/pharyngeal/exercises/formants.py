@@ -15,7 +15,7 @@ from voicewire.pharyngeal.formants import Track
 from voicewire.pharyngeal.reference import SPEED, burg, emphasised, frame_window, poles, track
 from voicewire_book.chapters.pharyngeal import figures
 from voicewire_book.chapters.pharyngeal.exercises.answers import NAMES, SOUND, below
-from voicewire_book.kit._student import Case
+from voicewire_book.kit._student_functions import Case
 from voicewire_book.kit.drawn import Drawn, Exercise
 from voicewire_book.kit.exercises import Feedback, Mistakes, formula, number, value
 from voicewire_book.kit.records import Choice, Exercises, Formula, Number, Stage

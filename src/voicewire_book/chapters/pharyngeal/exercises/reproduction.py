@@ -12,7 +12,7 @@ from voicewire.pharyngeal.statistics import correlation
 from voicewire.pharyngeal.statistics.table_forensics import agreement, decimals, mean_readings
 from voicewire.stats import t_interval
 from voicewire_book.chapters.pharyngeal import tracker_validation
-from voicewire_book.kit._student import Case
+from voicewire_book.kit._student_functions import Case
 from voicewire_book.kit.drawn import Drawn, Exercise
 from voicewire_book.kit.exercises import UNANSWERED, Feedback, function, unanswered
 from voicewire_book.kit.records import Choice, Exercises, Formula, Number, Stage

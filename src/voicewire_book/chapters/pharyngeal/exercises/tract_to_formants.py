@@ -14,7 +14,7 @@ from voicewire.pharyngeal import tract
 from voicewire.pharyngeal.reference import DENSITY, SPEED, bisect, flow_ratio, lip_load, resonances, section, wave
 from voicewire.pharyngeal.tract import Articulation
 from voicewire_book.chapters.pharyngeal.exercises.answers import NAMES, SOUND, below
-from voicewire_book.kit._student import Case
+from voicewire_book.kit._student_functions import Case
 from voicewire_book.kit.drawn import Drawn, Exercise
 from voicewire_book.kit.exercises import UNANSWERED, Feedback, unanswered
 from voicewire_book.kit.records import Choice, Exercises, Formula, Number, Stage

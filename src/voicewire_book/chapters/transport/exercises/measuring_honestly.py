@@ -14,8 +14,8 @@ from voicewire.testbed import capture
 from voicewire.testbed.capture import Segment
 from voicewire.testbed.errors import TestbedError
 from voicewire_book import paths
-from voicewire_book.chapters.transport._student import Places, Results
-from voicewire_book.kit._student import Function, NotYetError
+from voicewire_book.chapters.transport._function_records import Places, Results
+from voicewire_book.kit._student_functions import Function, NotYetError
 from voicewire_book.kit.drawn import Drawn, Exercise
 from voicewire_book.kit.exercises import Feedback
 from voicewire_book.kit.records import Exercises, Number

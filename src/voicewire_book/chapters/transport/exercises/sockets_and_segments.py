@@ -16,8 +16,8 @@ from voicewire.netsim.reference import tcp_sender
 from voicewire.netsim.reference.path import NEVER, SECOND, Packet
 from voicewire.netsim.reference.tcp_receiver import Ack, TcpReceiver
 from voicewire.netsim.reference.tcp_sender import Segment, Sender, Timeout
-from voicewire_book.chapters.transport._student import Places, Results
-from voicewire_book.kit._student import Function, NotYetError
+from voicewire_book.chapters.transport._function_records import Places, Results
+from voicewire_book.kit._student_functions import Function, NotYetError
 from voicewire_book.kit.drawn import Drawn, Exercise
 from voicewire_book.kit.exercises import UNANSWERED, Feedback, number, unanswered
 from voicewire_book.kit.records import Exercises, Number, Row

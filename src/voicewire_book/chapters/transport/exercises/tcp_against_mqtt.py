@@ -10,8 +10,8 @@ import numpy as np
 
 from voicewire.transport.reference import block_option, blocks_of
 from voicewire.transport.secure_objects.icto_format import overhead
-from voicewire_book.chapters.transport._student import Results
-from voicewire_book.kit._student import Function, NotYetError, as_function
+from voicewire_book.chapters.transport._function_records import Results
+from voicewire_book.kit._student_functions import Function, NotYetError, as_function
 from voicewire_book.kit.drawn import Drawn, Exercise
 from voicewire_book.kit.exercises import Feedback
 from voicewire_book.kit.records import Choice, Exercises, Number

@@ -15,8 +15,8 @@ from cryptography.hazmat.primitives.ciphers.modes import CTR
 
 from voicewire.transport import reference
 from voicewire.transport.secure_objects.icto import Identity, Rule, seal
-from voicewire_book.chapters.transport._student import Results, judged
-from voicewire_book.kit._student import Function, NotYetError
+from voicewire_book.chapters.transport._function_records import Results, judged
+from voicewire_book.kit._student_functions import Function, NotYetError
 from voicewire_book.kit.drawn import Drawn, Exercise
 from voicewire_book.kit.exercises import Feedback
 from voicewire_book.kit.records import Choice, Exercises

@@ -12,7 +12,7 @@ import numpy as np
 from voicewire.voip import emodel, playout, reference
 from voicewire.voip.captures.delay_trend import tilted
 from voicewire_book.chapters.voip import playout_recursion
-from voicewire_book.kit._student import Function
+from voicewire_book.kit._student_functions import Function
 from voicewire_book.kit.drawn import Drawn, Exercise
 from voicewire_book.kit.exercises import Feedback, sequence
 from voicewire_book.kit.records import Choice, Exercises, Formula, Number

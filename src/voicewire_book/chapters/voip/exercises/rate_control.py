@@ -12,7 +12,7 @@ import numpy as np
 from voicewire.netsim.reference import Packet, TfrcReceiver, mean_interval
 from voicewire.netsim.reference.equation import WEIGHTS
 from voicewire.netsim.reference.path import SECOND
-from voicewire_book.kit._student import Function
+from voicewire_book.kit._student_functions import Function
 from voicewire_book.kit.drawn import Drawn, Exercise
 from voicewire_book.kit.exercises import Feedback, number, sequence
 from voicewire_book.kit.records import Choice, Exercises, Formula, Number

@@ -13,7 +13,7 @@ import numpy as np
 
 from voicewire._kit import checks
 from voicewire.stats import t_interval
-from voicewire_book.kit._student import Case, as_function
+from voicewire_book.kit._student_functions import Case, as_function
 from voicewire_book.kit.drawn import Drawn, Exercise
 from voicewire_book.kit.exercises import Feedback
 from voicewire_book.kit.records import Choice, Exercises, Formula, Nested

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from voicewire_book.kit._student import MOST, Case, Function, NotYetError, as_function
+from voicewire_book.kit._student_functions import MOST, Case, Function, NotYetError, as_function
 from voicewire_book.kit.exercises import Feedback, Mistakes
 
 __all__ = ["compared"]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from voicewire_book.kit._student import Case, Function, as_function, expression
+from voicewire_book.kit._student_functions import Case, Function, as_function, expression
 from voicewire_book.kit.exercises import Feedback, Mistakes, number, sequence, unanswered
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voicewire_book.kit._student import NotYetError
+from voicewire_book.kit._student_functions import NotYetError
 from voicewire_book.kit.exercises import sequence, unanswered
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from voicewire.nfc.exchange import Exchange
 from voicewire.nfc.reference.exchange import Air, spoils
-from voicewire.nfc.reference.timer import (
+from voicewire.nfc.reference.rto_estimator import (
     LONGEST,
     Estimator,
     backed_off,

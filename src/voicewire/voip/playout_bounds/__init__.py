@@ -1,1 +1,0 @@
-"""Bounds and rules for the playout delay beside Ramjee's."""
