@@ -31,8 +31,8 @@ def run(code: str, *names: str, **environment: str) -> subprocess.CompletedProce
 
 NEEDED = {
     "voicewire.transport.reference": "cryptography",  # on its page the library is called by its own names
-    "voicewire_book.chapters.transport.lab_coap": "cryptography",  # the labs of that page stand on what is read there
-    "voicewire_book.chapters.transport.lab_object": "cryptography",
+    "voicewire_book.chapters.transport.exercises.tcp_against_mqtt": "cryptography",  # labs stand on what is read there
+    "voicewire_book.chapters.transport.exercises.which_transport": "cryptography",
 }
 IMPORT_ALL = """
 import voicewire, voicewire_book
@@ -112,8 +112,8 @@ def test_what_needs_a_compiler_says_so_when_it_is_called():
     code = """
 import warnings; warnings.simplefilter("ignore")
 from voicewire._kit._compiled import external
-from voicewire.echo import _vector
-for call in (external("recv", "int64", "int32"), _vector.output):
+from voicewire.echo import _llvm_loops
+for call in (external("recv", "int64", "int32"), _llvm_loops.output):
     try:
         call(1, 2)
     except RuntimeError as error:
