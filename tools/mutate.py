@@ -47,6 +47,8 @@ PLACES = ("src/voicewire", "src/voicewire_book", "src/voicewire_book/kit")
 KIT = {
     "stats": ("tests/test_stats.py", "tests/foundations/test_judging.py"),
     "exercises": ("tests/test_exercises.py",),
+    "records": ("tests/test_records.py",),
+    "table": ("tests/test_records.py",),
     "slider": ("tests/test_slider.py",),
     "audio": ("tests/test_audio.py",),
     "figures": ("tests/test_figures.py",),

@@ -10,7 +10,8 @@ from typing import Any
 
 from voicewire_book import paths
 from voicewire_book.kit.exercises import Feedback
-from voicewire_book.kit.records import Exercises, Record
+from voicewire_book.kit.records import Record
+from voicewire_book.kit.table import Exercises
 
 
 @cache

@@ -1,4 +1,4 @@
-"""What a lab whose stages are `Nested` records must keep: its page, its solution, its hints, whatever is handed over.
+"""What a lab whose stages are `Nested` records must keep: its page, its solution, whatever is handed over.
 
 A lab's cells have ids that begin with ``lab-``.
 """
@@ -28,7 +28,6 @@ class Lab:
     """The lab of a chapter."""
 
     chapter: str
-    module: object = None
 
     @cached_property
     def rows(self):
@@ -113,16 +112,6 @@ def solution(lab):
         assert f"Right: {feedback.message}" == said
         empty = asking.check(label, None)
         assert not empty.ok and "not answered yet" in empty.message
-
-
-def hints(label):
-    """At least three usual mistakes, each with its own hint, and not one more that passes."""
-    record = stage(label)
-    assert asking.check(label, record.wanted).message == record.right
-    assert len({hint for _, hint in record.mistakes}) == len(record.mistakes) >= 3
-    for mistake, hint in record.mistakes:
-        feedback = asking.check(label, mistake)
-        assert not feedback.ok and feedback.message == hint
 
 
 def anything(label):

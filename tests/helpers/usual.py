@@ -15,7 +15,6 @@ import numpy as np
 import sympy
 
 from voicewire_book.kit.drawn import Drawn
-from voicewire_book.kit.records import Row
 
 TABLES = ("hints", "mistakes", "confused")
 """What the tables of usual mistakes are called where a check or its judge has them."""
@@ -36,9 +35,9 @@ def mistakes(check: Callable[..., Any], answers: Iterable[tuple[Any, ...]]) -> l
             wrong, hint = pair
             if wrong is None:
                 continue
-            wanted = frame.f_locals.get("wanted")
-            if table is frame.f_locals.get("confused") and wanted is not None:
-                wrong = [wrong[1] if word == wrong[0] else word for word in wanted]
+            record = frame.f_locals.get("self")
+            if table is getattr(record, "confused", ()):
+                wrong = [wrong[1] if word == wrong[0] else word for word in record.expected]
             found.setdefault(f'the mistake "{hint}"' if callable(wrong) else spelt(wrong), wrong)
 
     def look(frame: FrameType, event: str, result: object) -> None:
@@ -53,11 +52,11 @@ def mistakes(check: Callable[..., Any], answers: Iterable[tuple[Any, ...]]) -> l
         if "expected" in names and "answer" in names:  # a judge: also of a mistake that the check has without a table
             keep([(plain(frame.f_locals.get("expected")), "looked for")], frame)
         if "self" in names and frame.f_code.co_name == "check":
-            drawn = frame.f_locals["self"]
-            if isinstance(drawn, Drawn):
-                keep([(drawn.answer, "right"), *drawn.mistakes], frame)
-            elif isinstance(drawn, Row):
-                keep(drawn.mistakes, frame)
+            record = frame.f_locals["self"]
+            for name in TABLES:
+                keep(getattr(record, name, None), frame)
+            if isinstance(record, Drawn):
+                keep([(record.answer, "right")], frame)
 
     for answer in answers:
         try:

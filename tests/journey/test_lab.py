@@ -25,11 +25,6 @@ def test_the_chapter_s_solution_passes_stage_by_stage_and_an_empty_one_does_not(
 
 
 @pytest.mark.parametrize("label", LABELS)
-def test_each_usual_mistake_gets_its_own_hint(label):
-    labs.hints(label)
-
-
-@pytest.mark.parametrize("label", LABELS)
 def test_whatever_is_handed_over_a_check_answers(label):
     labs.anything(label)
 

@@ -21,7 +21,7 @@ from voicewire.transport.reference import block_option, header_bytes
 from voicewire.transport.secure_objects.icto_format import overhead
 from voicewire_book import paths
 from voicewire_book.chapters.transport import analysis, extension_timings, readings
-from voicewire_book.chapters.transport._function_records import judged
+from voicewire_book.chapters.transport._function_records import Results
 from voicewire_book.chapters.transport.exercises import (
     measuring_honestly,
     sockets_and_segments,
@@ -325,7 +325,7 @@ def test_a_function_that_changes_what_it_is_given_spoils_no_later_case() -> None
 
     assert check("transport-ex-wire", emptied)
     cases = [([1, 2],)]
-    assert judged(lambda x: x.pop(), cases, lambda x: 2, [], "two.")
+    assert Results(cases, lambda x: 2, [], "two.").check(lambda x: x.pop())
     assert cases == [([1, 2],)]
 
 

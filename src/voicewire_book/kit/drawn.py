@@ -14,8 +14,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from voicewire_book.kit.exercises import UNANSWERED, Feedback, number, sequence
+from voicewire_book.kit.exercises import Feedback
 from voicewire_book.kit.questions import generator
+from voicewire_book.kit.records import Number, Row
 
 __all__ = ["Drawn", "Exercise", "reader_seed"]
 
@@ -65,21 +66,18 @@ class Drawn:
         """The solution with these numbers, in lines that fit a page."""
         return "\n".join(textwrap.fill(line, _COLUMNS, subsequent_indent="  ") for line in self.steps.splitlines())
 
+    @property
+    def record(self) -> Number | Row:
+        """What an answer is judged by."""
+        if isinstance(self.answer, tuple):
+            rows = [(wrong, hint) for wrong, hint in self.mistakes if isinstance(wrong, tuple)]
+            return Row(self.answer, self.tolerance, self.unit, self.right, rows, self.absolute)
+        hints = {wrong: hint for wrong, hint in self.mistakes if not isinstance(wrong, tuple)}
+        return Number(self.answer, self.tolerance, self.unit, hints, self.right, self.absolute)
+
     def check(self, answer: object) -> Feedback:
         """Judge an answer."""
-        if not isinstance(self.answer, tuple):
-            hints = {wrong: hint for wrong, hint in self.mistakes if not isinstance(wrong, tuple)}
-            return number(answer, self.answer, self.tolerance, absolute=self.absolute, unit=self.unit, hints=hints,
-                          right=self.right)  # fmt: skip
-        verdict = self._same(answer, self.answer)
-        if verdict or verdict is UNANSWERED:
-            return verdict
-        hints_of = (hint for wrong, hint in self.mistakes if self._same(answer, wrong))
-        return Feedback(False, next(hints_of, verdict.message))
-
-    def _same(self, answer: object, wanted: Answer) -> Feedback:
-        items = wanted if isinstance(wanted, tuple) else (wanted,)
-        return sequence(answer, items, self.tolerance, absolute=self.absolute, unit=self.unit, right=self.right)
+        return self.record.check(answer)
 
     def apart(self) -> bool:
         """Whether no mistake can be taken for the right answer, nor for another mistake with another hint."""

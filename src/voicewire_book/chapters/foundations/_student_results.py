@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,14 +10,6 @@ from numpy.typing import NDArray
 
 from voicewire_book.kit._student_functions import NotYetError
 from voicewire_book.kit.exercises import sequence, unanswered
-
-
-def value(answer: object, *arguments: object) -> float:
-    """Return what a student's function gives as a number, or NaN: to look for a usual mistake before it is judged."""
-    try:
-        return float(answer(*copy.deepcopy(arguments)))  # type: ignore[operator]
-    except Exception:  # no function, or it raises: whoever judges it says so
-        return float("nan")
 
 
 def row(value: Any, size: int | None, where: str = "") -> NDArray[np.float64]:

@@ -12,7 +12,8 @@ from voicewire_book.chapters.echo.exercises.answers import Array, Built, fixed
 from voicewire_book.kit._student_functions import Case
 from voicewire_book.kit.drawn import Drawn, Exercise
 from voicewire_book.kit.exercises import Feedback
-from voicewire_book.kit.records import Choice, Exercises, Formula, Number, Row, Stage
+from voicewire_book.kit.records import Choice, Formula, Number, Row, Stage
+from voicewire_book.kit.table import Exercises
 
 __all__ = ["EXERCISES", "check", "given"]
 

@@ -11,7 +11,8 @@ from voicewire.mqtt.decoder import Decoder
 from voicewire_book.chapters.emqtt import _hold_model as model
 from voicewire_book.chapters.emqtt._hold_model import PUBCOMP, PUBREC, PUBREL, QUERY, WAIT_FOR_ALL, Out, Steps
 from voicewire_book.kit.drawn import Drawn, Exercise
-from voicewire_book.kit.records import Choice, Exercises, Formula, Nested, Number
+from voicewire_book.kit.records import Choice, Formula, Nested, Number
+from voicewire_book.kit.table import Exercises
 
 __all__ = ["EXERCISES", "QUERY", "check", "drawn", "given"]
 

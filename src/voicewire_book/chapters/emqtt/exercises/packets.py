@@ -16,7 +16,8 @@ from voicewire_book.chapters.emqtt import _broker_model as model
 from voicewire_book.chapters.emqtt._broker_model import ONE, Out
 from voicewire_book.kit.drawn import Drawn, Exercise
 from voicewire_book.kit.exercises import Feedback
-from voicewire_book.kit.records import Choice, Exercises, Formula, Nested, Number, Row
+from voicewire_book.kit.records import Choice, Formula, Nested, Number, Row
+from voicewire_book.kit.table import Exercises
 
 __all__ = ["EXERCISES", "ONE", "check", "drawn", "given"]
 

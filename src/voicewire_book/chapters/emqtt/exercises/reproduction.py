@@ -16,7 +16,8 @@ from voicewire.stats import t_interval
 from voicewire_book.chapters.emqtt import experiments
 from voicewire_book.kit._student_functions import Case
 from voicewire_book.kit.drawn import Drawn, Exercise
-from voicewire_book.kit.records import Choice, Exercises, Formula, Nested, Number
+from voicewire_book.kit.records import Choice, Formula, Nested, Number
+from voicewire_book.kit.table import Exercises
 
 __all__ = ["EXERCISES", "check", "given"]
 

@@ -7,11 +7,12 @@ from numpy.typing import NDArray
 from scipy.signal import lfilter
 
 from voicewire_book.chapters.foundations import filters
-from voicewire_book.chapters.foundations._student_results import row, same, value
+from voicewire_book.chapters.foundations._student_results import row, same
 from voicewire_book.kit._student_functions import Function, NotYetError, expression
 from voicewire_book.kit.drawn import Drawn, Exercise
-from voicewire_book.kit.exercises import Feedback, formula, number, sequence
-from voicewire_book.kit.records import Choice, Exercises, Number
+from voicewire_book.kit.exercises import Feedback, formula, number, sequence, value
+from voicewire_book.kit.records import Choice, Number
+from voicewire_book.kit.table import Exercises
 
 __all__ = ["EXERCISES", "check", "given"]
 
@@ -87,9 +88,9 @@ def _(answer: object) -> Feedback:
     """A function of the spread -> steps until the weakest direction has a tenth of its error, mu = 1 / rho_max."""
     answer = expression(answer, "s")
     said, spreads = "ln 10 over minus ln(1 - 1/spread): about 2.3 spreads.", (2.0, 1.5, 21.0, 361.0)
-    if all(value(answer, s) == np.ceil(_slowest(s)) for s in spreads):
+    if all(value(answer, (s,)) == np.ceil(_slowest(s)) for s in spreads):
         return Feedback(True, f"in whole steps, {said}")
-    got = value(answer, 2.0)
+    got = value(answer, (2.0,))
     if np.isclose(got, np.log(100) / np.log(2)):
         return Feedback(False, "a tenth of the error is asked, not of its square.")
     if np.isfinite(got) and not np.isclose(got, np.log(10) / np.log(2)):
@@ -101,7 +102,7 @@ def _(answer: object) -> Feedback:
 def _(answer: object) -> Feedback:
     """A function L, mu -> samples in which the misalignment of NLMS falls by 20 dB, white input, many taps."""
     answer = expression(answer, "L", "mu")
-    got, wanted = value(answer, 16, 1.0), -np.log(100) / np.log1p(-1 / 16)
+    got, wanted = value(answer, (16, 1.0)), -np.log(100) / np.log1p(-1 / 16)
     if np.isclose(got, wanted / 2):
         return Feedback(False, "20 dB are a hundredth of the energy; the factor is one of energies.")
     if np.isfinite(got) and not np.isclose(got, wanted, rtol=0.05):
@@ -128,7 +129,7 @@ def _(answer: object) -> Feedback:
 def _(answer: object) -> Feedback:
     """A function q, noise, power -> the best share to forget a sample."""
     answer = expression(answer, "q", "noise", "power")
-    got = value(answer, 4e-6, 0.01, 1.0)
+    got = value(answer, (4e-6, 0.01, 1.0))
     if np.isclose(got, 4e-4):
         return Feedback(False, "the derivative of a / m is -a / m squared: a root is missing.")
     if np.isclose(got, 50.0):
@@ -151,7 +152,7 @@ EXERCISES["foundations-filters-curves"] = Choice("b", "abcd", hints={
 @EXERCISES.judged("foundations-filters-design")
 def _(answer: object) -> Feedback:
     """A step size of NLMS -> 32 taps at -20 dB within 300 samples, and a floor of at most -33 dB (noise at -30 dB)."""
-    got = value(lambda: answer)
+    got = value(lambda: answer, ())
     if not np.isfinite(got):
         return number(answer, 0.5, 1e-6)
     if not 0 < got < 2:

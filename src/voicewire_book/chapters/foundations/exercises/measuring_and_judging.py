@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 
 import numpy as np
@@ -10,11 +11,11 @@ from scipy import stats
 
 from voicewire.stats import autocorrelation, effective_size
 from voicewire_book.chapters.foundations import judging
-from voicewire_book.chapters.foundations._student_results import value
 from voicewire_book.kit._student_functions import Case, Function
 from voicewire_book.kit.drawn import Drawn, Exercise
-from voicewire_book.kit.exercises import Feedback, function, unanswered
-from voicewire_book.kit.records import Choice, Exercises, Formula, Number
+from voicewire_book.kit.exercises import Feedback, function, unanswered, value
+from voicewire_book.kit.records import Choice, Formula, Number
+from voicewire_book.kit.table import Exercises
 
 __all__ = ["EXERCISES", "check", "given"]
 
@@ -143,7 +144,7 @@ def _compared(answer: object, cases: list[tuple[Case, float]], right: str) -> Fe
         return function(answer, [], right=right)
 
     def named(index: int) -> float:
-        return float(answer(*cases[index][0]))
+        return float(answer(*copy.deepcopy(cases[index][0])))
 
     named.__name__ = "case"
     return function(named, [((i,), value) for i, (_, value) in enumerate(cases)], 1e-9, absolute=1e-9, right=right)
@@ -153,7 +154,7 @@ def _compared(answer: object, cases: list[tuple[Case, float]], right: str) -> Fe
 def _(answer: object) -> Feedback:
     """Stage 1: (x, k) -> autocovariance at lag k, divided by n at every lag."""
     four = np.array([1.0, 2.0, 3.0, 4.0])
-    got = value(answer, four, 1)
+    got = value(answer, (four, 1))
     if abs(got - 1.25 / 3) < 1e-9:
         return Feedback(False, "divide by n at every lag, and not by the number of products.")
     if abs(got - 20 / 4) < 1e-9:
@@ -194,7 +195,7 @@ def _(answer: object) -> Feedback:
         1.6 + 0.3 - 0.2 + 0.4: "stop for good at the first pair that isn't positive.",
         1.6 + 0.3 + 0.4: "stop for good at the first pair that isn't positive: don't skip it.",
     }
-    got = value(answer, _RS[0])
+    got = value(answer, (_RS[0],))
     for wrong, hint in usual.items():
         if abs(got - wrong) < 1e-9:
             return Feedback(False, hint)
@@ -207,14 +208,14 @@ def _(answer: object) -> Feedback:
     x = _series(5, 400)
     expected = effective_size(x)
     factor = 400 / expected
-    got = value(answer, x)
+    got = value(answer, (x,))
     if abs(got - 400 / (factor + 1)) < 1e-6 * expected:
         return Feedback(False, "r_0 counts once: the bracket is 2 (r_0 + r_1 + …) - 1.")
     if abs(got - 400 / ((factor + 1) / 2)) < 1e-6 * expected:
         return Feedback(False, "each lag counts twice, before and after: 1 + 2 (r_1 + r_2 + …).")
     # Neighbours work against each other: the bracket comes out below 0
     opposed = np.diff(np.random.default_rng(12).standard_normal(41))
-    if value(answer, opposed) < 0:
+    if value(answer, (opposed,)) < 0:
         return Feedback(False, "a size below 0: where the bracket is less than 1, also a negative one, the size is n.")
     cases = [((x,), effective_size(x)) for x in (_series(6, 300), _series(7, 1000))]
     cases += [((np.tile([1.0, -1.0], 20),), 40.0), ((opposed,), 40.0)]

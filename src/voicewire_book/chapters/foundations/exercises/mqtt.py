@@ -9,11 +9,11 @@ import numpy as np
 
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.packets import encode
-from voicewire_book.chapters.foundations._student_results import value
 from voicewire_book.kit._student_functions import Case, Function, expression
 from voicewire_book.kit.drawn import Drawn, Exercise
-from voicewire_book.kit.exercises import UNANSWERED, Feedback, function, unanswered
-from voicewire_book.kit.records import Choice, Exercises, Row
+from voicewire_book.kit.exercises import UNANSWERED, Feedback, function, unanswered, value
+from voicewire_book.kit.records import Choice, Row
+from voicewire_book.kit.table import Exercises
 
 __all__ = ["EXERCISES", "check", "given"]
 
@@ -67,7 +67,7 @@ EXERCISES["foundations-mqtt-filters"] = Row("abde", ordered=False, right="# stan
 @EXERCISES.judged("foundations-mqtt-packets")
 def _(answer: object) -> Feedback:
     """A function published, granted -> packets in all; granted is the list of the subscribers' QoS."""
-    got = value(answer, 2, [0, 1])
+    got = value(answer, (2, [0, 1]))
     if got == 12:
         return Feedback(False, "each leg has a QoS of its own: the lesser of the two.")
     if got == 3:
@@ -89,7 +89,7 @@ def _(answer: object) -> Feedback:
         268_435_443.0: "above QoS 0 there is a packet id.",
         268_435_436.0: "the fixed header isn't counted by the length in it.",
     }
-    if hint := usual.get(value(answer, 10, 1)):
+    if hint := usual.get(value(answer, (10, 1))):
         return Feedback(False, hint)
     cases = [((t, q), float(128**4 - 1 - 2 - t - 2 * (q > 0))) for t, q in ((10, 0), (10, 1), (10, 2), (65535, 1))]
     return function(answer, cases, 1e-12, absolute=0.5, right="what the length can say, less what stands before.")

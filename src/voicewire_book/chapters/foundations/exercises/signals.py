@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_toeplitz
 from scipy.signal import lfilter
 
-from voicewire_book.chapters.foundations._student_results import row, same, value
+from voicewire_book.chapters.foundations._student_results import row, same
 from voicewire_book.kit._student_functions import Function, NotYetError, called, expression
 from voicewire_book.kit.drawn import Drawn, Exercise
-from voicewire_book.kit.exercises import Feedback, formula, sequence
-from voicewire_book.kit.records import Choice, Exercises, Number, Row
+from voicewire_book.kit.exercises import Feedback, formula, sequence, value
+from voicewire_book.kit.records import Choice, Number, Row
+from voicewire_book.kit.table import Exercises
 
 __all__ = ["EXERCISES", "check", "given"]
 
@@ -89,7 +90,7 @@ EXERCISES["foundations-signals-levinson"] = Row([-5 / 6, 2 / 3, 5 / 3], right="k
 def _(answer: object) -> Feedback:
     """A function of rho = r_1 / r_0 -> share of the energy that the best prediction of order 1 leaves."""
     answer = expression(answer, "rho")
-    got = value(answer, 0.5)
+    got = value(answer, (0.5,))
     if np.isclose(got, 0.5):
         return Feedback(False, "how much does E change if r_1 changes its sign?")
     if np.isclose(got, 0.25):
@@ -146,7 +147,7 @@ def _(answer: Function) -> Feedback:
     rng = np.random.default_rng(77)
     for f0 in (82.0, 123.0, 181.0, 240.0, 310.0):
         x = _voice(f0, 8000, 0.1) + 0.01 * rng.standard_normal(800)
-        got = value(answer, x, 8000)
+        got = value(answer, (x, 8000))
         if not abs(got / f0 - 1) < 0.04:
             if abs(2 * got / f0 - 1) < 0.04:
                 raise NotYetError("an octave too low: two periods later the signal resembles itself almost as well.")

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from voicewire.netsim.reference.tcp_sender import Timeout, measure
-from voicewire_book.chapters.foundations._student_results import value
 from voicewire_book.chapters.foundations.tcp import expired, small_writes
 from voicewire_book.kit._student_functions import Function, NotYetError, expression
 from voicewire_book.kit.drawn import Drawn, Exercise
-from voicewire_book.kit.exercises import Feedback, formula, function, number, sequence
-from voicewire_book.kit.records import Choice, Exercises, Number
+from voicewire_book.kit.exercises import Feedback, formula, function, number, sequence, value
+from voicewire_book.kit.records import Choice, Number
+from voicewire_book.kit.table import Exercises
 
 __all__ = ["EXERCISES", "check", "given"]
 
@@ -77,7 +77,7 @@ EXERCISES["foundations-tcp-spike"] = Number(19, 1e-9, hints={
 def _(answer: object) -> Feedback:
     """A function p, a -> mean window if a loss leaves the share a of the window (AIMD, one segment a round trip)."""
     answer = expression(answer, "p", "a")
-    half, other = value(answer, 0.01, 0.5), value(answer, 0.01, 0.7)
+    half, other = value(answer, (0.01, 0.5)), value(answer, (0.01, 0.7))
     if abs(half - np.sqrt(150)) < 1e-6 and abs(other - half) < 1e-6:
         return Feedback(False, "right for a = 1/2; what of another a?")
     if abs(half - np.sqrt(800 / 3)) < 1e-6:
@@ -106,7 +106,7 @@ EXERCISES["foundations-tcp-stall"] = Number(88, 1e-6, unit="ms", hints={
 @EXERCISES.judged("foundations-tcp-merge")
 def _(answer: object) -> Feedback:
     """A function n, gap, answer -> number of segments that n small writes leave in under Nagle's rule."""
-    got, apart = value(answer, 13, 0.01, 0.042), value(answer, 9, 0.08, 0.042)
+    got, apart = value(answer, (13, 0.01, 0.042)), value(answer, (9, 0.08, 0.042))
     if abs(got - (1 + 12 / 4.2)) < 1e-9:
         return Feedback(False, "segments are whole.")
     if got == np.ceil(13 / 4.2) == apart:

@@ -20,7 +20,8 @@ from voicewire_book.chapters.journey.sentence import FRAME_MS
 from voicewire_book.kit._student_functions import Case, expression
 from voicewire_book.kit.drawn import Drawn, Exercise
 from voicewire_book.kit.exercises import Feedback, function
-from voicewire_book.kit.records import Choice, Exercises, Nested, Number
+from voicewire_book.kit.records import Choice, Nested, Number
+from voicewire_book.kit.table import Exercises
 
 __all__ = ["EXERCISES", "check", "drawn", "given"]
 

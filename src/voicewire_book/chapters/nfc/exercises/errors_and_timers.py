@@ -14,7 +14,8 @@ from voicewire.nfc.reference.exchange import Air, bits_in_turn, burst, stays, st
 from voicewire.nfc.reference.rto_estimator import Estimator, measured
 from voicewire_book.kit._student_functions import Case
 from voicewire_book.kit.drawn import Drawn, Exercise
-from voicewire_book.kit.records import Choice, Exercises, Formula, Number, Stage
+from voicewire_book.kit.records import Choice, Formula, Number, Stage
+from voicewire_book.kit.table import Exercises
 
 __all__ = ["EXERCISES", "check", "given"]
 

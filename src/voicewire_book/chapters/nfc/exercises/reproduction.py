@@ -17,7 +17,8 @@ from voicewire.nfc.reference.control import crossed
 from voicewire.nfc.slot_sharing import ShortSession, shared
 from voicewire_book.kit.drawn import Drawn, Exercise
 from voicewire_book.kit.exercises import Feedback, Mistakes, formula, sequence
-from voicewire_book.kit.records import Choice, Exercises, Formula, Number, Stage
+from voicewire_book.kit.records import Choice, Formula, Number, Stage
+from voicewire_book.kit.table import Exercises
 
 __all__ = ["EXERCISES", "check", "expected_bulk", "given"]
 

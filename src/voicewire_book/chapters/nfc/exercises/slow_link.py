@@ -12,7 +12,8 @@ from voicewire.nfc.link import HEADER_BYTES, Link, segment_sizes
 from voicewire.nfc.session import RESPONSE_LATENCY, Session
 from voicewire_book.kit._student_functions import Case
 from voicewire_book.kit.drawn import Drawn, Exercise
-from voicewire_book.kit.records import Choice, Exercises, Formula, Number, Stage
+from voicewire_book.kit.records import Choice, Formula, Number, Stage
+from voicewire_book.kit.table import Exercises
 
 __all__ = ["EXERCISES", "check", "given"]
 

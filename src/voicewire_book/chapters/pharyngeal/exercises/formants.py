@@ -18,7 +18,8 @@ from voicewire_book.chapters.pharyngeal.exercises.answers import NAMES, SOUND, b
 from voicewire_book.kit._student_functions import Case
 from voicewire_book.kit.drawn import Drawn, Exercise
 from voicewire_book.kit.exercises import Feedback, Mistakes, formula, number, value
-from voicewire_book.kit.records import Choice, Exercises, Formula, Number, Stage
+from voicewire_book.kit.records import Choice, Formula, Number, Stage
+from voicewire_book.kit.table import Exercises
 
 __all__ = ["EXERCISES", "check", "drawn", "given"]
 

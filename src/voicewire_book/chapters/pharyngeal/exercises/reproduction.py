@@ -15,7 +15,8 @@ from voicewire_book.chapters.pharyngeal import tracker_validation
 from voicewire_book.kit._student_functions import Case
 from voicewire_book.kit.drawn import Drawn, Exercise
 from voicewire_book.kit.exercises import UNANSWERED, Feedback, function, unanswered
-from voicewire_book.kit.records import Choice, Exercises, Formula, Number, Stage
+from voicewire_book.kit.records import Choice, Formula, Number, Stage
+from voicewire_book.kit.table import Exercises
 
 __all__ = ["EXERCISES", "check", "given", "tracked"]
 

@@ -20,7 +20,8 @@ from voicewire_book.chapters.transport._function_records import Places, Results
 from voicewire_book.kit._student_functions import Function, NotYetError
 from voicewire_book.kit.drawn import Drawn, Exercise
 from voicewire_book.kit.exercises import UNANSWERED, Feedback, number, unanswered
-from voicewire_book.kit.records import Exercises, Number, Row
+from voicewire_book.kit.records import Number, Row
+from voicewire_book.kit.table import Exercises
 
 __all__ = ["EXERCISES", "check", "given", "started"]
 

@@ -14,7 +14,8 @@ from voicewire_book.chapters.transport._function_records import Results
 from voicewire_book.kit._student_functions import Function, NotYetError, as_function
 from voicewire_book.kit.drawn import Drawn, Exercise
 from voicewire_book.kit.exercises import Feedback
-from voicewire_book.kit.records import Choice, Exercises, Number
+from voicewire_book.kit.records import Choice, Number
+from voicewire_book.kit.table import Exercises
 
 __all__ = ["EXERCISES", "check", "given"]
 

@@ -15,11 +15,12 @@ from cryptography.hazmat.primitives.ciphers.modes import CTR
 
 from voicewire.transport import reference
 from voicewire.transport.secure_objects.icto import Identity, Rule, seal
-from voicewire_book.chapters.transport._function_records import Results, judged
+from voicewire_book.chapters.transport._function_records import Results
 from voicewire_book.kit._student_functions import Function, NotYetError
 from voicewire_book.kit.drawn import Drawn, Exercise
 from voicewire_book.kit.exercises import Feedback
-from voicewire_book.kit.records import Choice, Exercises
+from voicewire_book.kit.records import Choice
+from voicewire_book.kit.table import Exercises
 
 __all__ = ["EXERCISES", "badly_sealed", "check", "given"]
 
@@ -170,8 +171,8 @@ def _(answer: object) -> Feedback:
         [("ann", 7), ("bob", 1), ("bob", 1), ("ann", 8), ("bob", 2)],
         [("ann", 9), ("ann", 3), ("ann", 4), ("ann", 9)],
     )
-    return judged(
-        _door(answer) if callable(answer) else answer, [(commands,) for commands in calls], _door(_newer),
+    return Results(
+        [(commands,) for commands in calls], _door(_newer),
         [
             (_door(lambda seen, sender, n: True), "nothing is ever refused."),
             (_door(lambda seen, sender, n: _newer(seen, "all", n)), "each sender counts for itself."),
@@ -181,7 +182,7 @@ def _(answer: object) -> Feedback:
             (_door(_never_twice), "an old command that never came before is refused too: the numbers have to grow."),
         ],
         "only a number above the highest of that sender counts, and only then it is kept.",
-    )  # fmt: skip
+    ).check(_door(answer) if callable(answer) else answer)  # fmt: skip
 
 
 # The lab: a sealed object, and the attack on a bad one.

@@ -15,7 +15,8 @@ from voicewire_book.chapters.voip import playout_recursion
 from voicewire_book.kit._student_functions import Function
 from voicewire_book.kit.drawn import Drawn, Exercise
 from voicewire_book.kit.exercises import Feedback, sequence
-from voicewire_book.kit.records import Choice, Exercises, Formula, Number
+from voicewire_book.kit.records import Choice, Formula, Number
+from voicewire_book.kit.table import Exercises
 
 __all__ = ["EXERCISES", "check", "given"]
 

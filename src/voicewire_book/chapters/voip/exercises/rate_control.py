@@ -15,7 +15,8 @@ from voicewire.netsim.reference.path import SECOND
 from voicewire_book.kit._student_functions import Function
 from voicewire_book.kit.drawn import Drawn, Exercise
 from voicewire_book.kit.exercises import Feedback, number, sequence
-from voicewire_book.kit.records import Choice, Exercises, Formula, Number
+from voicewire_book.kit.records import Choice, Formula, Number
+from voicewire_book.kit.table import Exercises
 
 __all__ = ["EXERCISES", "check", "given"]
 

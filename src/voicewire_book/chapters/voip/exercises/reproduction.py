@@ -16,7 +16,8 @@ from voicewire.stats import t_interval
 from voicewire_book.kit._student_functions import Case, as_function
 from voicewire_book.kit.drawn import Drawn, Exercise
 from voicewire_book.kit.exercises import Feedback
-from voicewire_book.kit.records import Choice, Exercises, Formula, Nested
+from voicewire_book.kit.records import Choice, Formula, Nested
+from voicewire_book.kit.table import Exercises
 from voicewire_book.ledger import rules
 
 __all__ = ["EXERCISES", "check", "given"]
