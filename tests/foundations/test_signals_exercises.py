@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import sympy
-from asking import of
+from asking import check, of
 from scipy.signal import lfilter
 
 from voicewire.pharyngeal.reference import autocorrelation, emphasised, levinson, poles
@@ -164,3 +164,9 @@ def endless(*a):
 def test_whatever_is_handed_over_a_check_answers(answer):
     for label in EXERCISES:
         assert EXERCISES.check(label, answer).message
+
+
+def test_a_function_that_fails_on_a_voice_is_told_why():
+    assert "raises ZeroDivisionError" in check("foundations-signals-pitch", lambda x, rate: 1 / 0).message
+    assert "can't be used: ValueError" in check("foundations-signals-pitch", lambda x, rate: "high").message
+    assert "gave nan Hz" in check("foundations-signals-pitch", lambda x, rate: float("nan")).message
