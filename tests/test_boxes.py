@@ -1,0 +1,35 @@
+"""The algorithms in boxes compute what the reference versions compute: their lines are executed as they stand there."""
+
+from __future__ import annotations
+
+import copy
+
+import boxes
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.landing
+
+CODE, CASES = boxes.boxes(), boxes.cases()
+
+
+def test_each_box_has_a_case_and_each_case_a_box():
+    assert sorted(CODE) == sorted(CASES)
+
+
+@pytest.mark.parametrize("name", sorted(set(CODE) & set(CASES)))
+def test_a_box_computes_what_the_reference_computes(name):
+    for seed in range(20):
+        names = CASES[name].given(np.random.default_rng(seed))
+        expected = CASES[name].expected(copy.deepcopy(names))
+        found = boxes.after(CODE[name], names)
+        assert expected
+        for each, value in expected.items():
+            np.testing.assert_allclose(found[each], value, rtol=1e-9, atol=1e-12, err_msg=f"{name}: {each}")
+
+
+def test_the_lines_of_a_box_are_those_that_are_set_in():
+    text = "```{admonition} Algorithm: a\n:class: box\n:name: box-a\n\n**Keeps** $a$.\n\n    if a > 1:\n        a = 1\n\n    b = a\n\nend\n```\n"
+    [(_, name, body)] = boxes.BOX.findall(text)
+    assert (name, boxes.lines(body)) == ("box-a", "if a > 1:\n    a = 1\n\nb = a\n")
+    assert boxes.after(boxes.lines(body), {"a": 3})["b"] == 1
