@@ -29,7 +29,8 @@ def test_a_box_computes_what_the_reference_computes(name):
 
 
 def test_the_lines_of_a_box_are_those_that_are_set_in():
-    text = "```{admonition} Algorithm: a\n:class: box\n:name: box-a\n\n**Keeps** $a$.\n\n    if a > 1:\n        a = 1\n\n    b = a\n\nend\n```\n"
+    steps = "    if a > 1:\n        a = 1\n\n    b = a\n"
+    text = f"```{{admonition}} Algorithm: a\n:class: box\n:name: box-a\n\n**Keeps** $a$.\n\n{steps}\nend\n```\n"
     [(_, name, body)] = boxes.BOX.findall(text)
     assert (name, boxes.lines(body)) == ("box-a", "if a > 1:\n    a = 1\n\nb = a\n")
     assert boxes.after(boxes.lines(body), {"a": 3})["b"] == 1
