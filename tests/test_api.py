@@ -80,7 +80,7 @@ def test_what_is_listed_but_not_there_is_refused(tmp_path):
 
 @pytest.mark.parametrize("path", paths.chapters(), ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_what_a_chapter_lists_is_among_what_it_uses(path):
-    """The list in front of the imports finds functions by importing them, the pages by reading the chapter."""
+    """The list at the end of a chapter finds functions by importing them, the pages by reading the chapter."""
     notebook, known = nbformat.read(path, as_version=4), names.gathered()
     used, imported = uses.used(notebook, known), chapters.imported(notebook)
     listed = [uses.meant(name, imported, known) for name in functions.named(notebook)]

@@ -10,8 +10,8 @@ Headings, links (they lead to where it is taught), formulas, code, exercises and
 Words of everyday English cannot be told from their everyday use by a program; those of `EVERYDAY` must be introduced
 somewhere on the way of the study whose glossary has them.
 
-*A function* of the package is introduced before a chapter's visible code or prose names it: by the list in front of the
-imports, which says in one line what each does and is held equal to the docstrings, or by its own source on the page.
+*A function* of the package that a chapter's visible code or prose names is explained by the list at the chapter's end,
+which says in one line what each does and is held equal to the docstrings, or by its own source on the page.
 """
 
 from __future__ import annotations
@@ -143,14 +143,12 @@ def test_a_word_of_everyday_english_is_introduced_somewhere(term):
 
 
 @pytest.mark.parametrize("path", paths.chapters(), ids=lambda path: f"{path.parent.name}/{path.stem}")
-def test_no_function_is_used_before_it_is_introduced(path):
+def test_each_function_that_is_used_stands_in_the_list_at_the_end(path):
     notebook = nbformat.read(path, as_version=4)
     wanted = functions.named(notebook)
     lists = [(place, cell.source) for place, cell in enumerate(notebook.cells) if functions.listed(cell)]
     assert [text for _, text in lists] == ([functions.text(wanted)] if wanted else [])
-    for place, _ in lists:
-        above = nbformat.v4.new_notebook(cells=notebook.cells[:place])
-        assert functions.named(above) == {}, "used above the list"
+    assert [place for place, _ in lists] == [len(notebook.cells) - 1] * len(lists)
 
 
 def test_a_function_has_a_sentence():

@@ -1,8 +1,9 @@
-"""A plan of weeks: two for each part, with the minutes that its chapters take and the seconds that they run."""
+"""A plan of weeks: which chapter comes when, how long it takes and runs, and the hours of each week."""
 
 from __future__ import annotations
 
 import io
+import itertools
 import json
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields
@@ -36,7 +37,7 @@ class Chapter:
     chapter : str
         Its title.
     reading : int
-        Minutes to read, as the chapter says them.
+        Minutes to read: the middle of the range that the chapter says.
     exercises : int
         Minutes for exercises and lab, as the chapter says them.
     runs : float
@@ -63,7 +64,8 @@ def chapters(base: Path, part: str) -> list[Chapter]:
     found = []
     for path in paths.chapters(part, base):
         notebook = nbformat.read(path, as_version=4)
-        read, tasks = reading.minutes(notebook).rounded
+        taken = reading.minutes(notebook)
+        read, tasks = reading.rounded(taken.reading), reading.rounded(taken.exercises)
         title = next((cell.source for cell in notebook.cells if cell.source.startswith("# ")), path.stem)
         seconds = float(ran.get(path.relative_to(base).as_posix(), 0.0))
         found.append(Chapter(1, part, title.split("\n")[0].removeprefix("# "), read, tasks, seconds))
@@ -71,15 +73,19 @@ def chapters(base: Path, part: str) -> list[Chapter]:
 
 
 def weeks(base: Path, parts: Sequence[str]) -> list[Chapter]:
-    """Return the chapters of parts with their weeks: two for each part, one for a part of one chapter."""
+    """Return the chapters of parts with their weeks, divided so that a part's fullest week is as short as can be."""
     made: list[Chapter] = []
     week = 1
     for part in parts:
         found = chapters(base, part)
         work = [chapter.minutes for chapter in found]
-        cut = min(range(1, len(found)), key=lambda k: abs(sum(work[:k]) - sum(work[k:])), default=len(found))
+        many = reading.weeks(reading.total(paths.chapters(part, base)), len(found))
+        cuts = min(
+            itertools.combinations(range(1, len(found)), max(0, many - 1)),
+            key=lambda cuts: max(sum(work[a:b]) for a, b in itertools.pairwise((0, *cuts, len(work)))),
+        )
         for number, chapter in enumerate(found):
-            made.append(Chapter(week + (number >= cut), *astuple(chapter)[1:]))
+            made.append(Chapter(week + sum(number >= cut for cut in cuts), *astuple(chapter)[1:]))
         week = made[-1].week + 1 if found else week
     return made
 
@@ -93,23 +99,26 @@ def listed(base: Path, parts: Sequence[str], secret: str) -> tuple[str, str]:
     write.writerows(astuple(chapter) for chapter in made)
     last = made[-1].week if made else 0
     body = [
-        f"<p>{last} weeks: two for each part, one for a part of one chapter. For a shorter term, leave parts out; "
-        "no study needs another, and each chapter says what it needs of the foundations.</p>",
+        f"<p>{last} weeks of some {reading.WEEK_HOURS} hours, where chapters allow it. For a shorter term, "
+        "leave parts out; no study needs another, and each chapter says what it needs of the foundations.</p>",
         f"<p>Minutes to read are counted from the text ({reading.WORDS_A_MINUTE} words a minute, more for figures, "
-        "code and formulas); minutes for exercises and labs are allowances. Nobody was timed. Seconds to run were "
-        "measured, on the machine that <code>book/times.json</code> names.</p>",
+        "code and formulas); a reader may take a quarter less or a quarter more. Minutes for exercises and labs are "
+        "allowances. Nobody was timed. Seconds to run were measured, on the machine "
+        "that <code>book/times.json</code> names.</p>",
     ]
     for part in parts:
         own = [chapter for chapter in made if chapter.part == part]
+        full = {week: sum(c.minutes for c in own if c.week == week) for week in sorted({c.week for c in own})}
+        load = ", ".join(f"{minutes / 60:.1f} in week {week}" for week, minutes in full.items())
         rows = "".join(
             f"<tr><td>{c.week}</td><td>{escape(c.chapter)}</td><td>{c.reading}</td><td>{c.exercises}</td>"
             f"<td>{c.runs:.0f}</td></tr>"
             for c in own
         )
         asked = exam.questions(part, secret)
-        ends = ""
+        ends = f"Hours of a student: {load}. " if full else ""
         if (base / "notebooks" / part / ASSIGNMENT).is_file():
-            ends = f"Assignment: out in week {own[0].week}, due at the end of week {own[-1].week}. "
+            ends += f"Assignment: out in week {own[0].week}, due at the end of week {own[-1].week}. "
         if asked:
             ends += f"Exam: {len(asked)} questions, {sum(q.minutes for q in asked)} minutes."
         title = escape(paths.part(part).title)

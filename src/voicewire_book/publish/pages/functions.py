@@ -1,6 +1,6 @@
-"""What each function of the package does, said before a chapter's code uses it.
+"""What each function of the package does that a chapter's code uses, said in a list at the chapter's end.
 
-``python -m voicewire_book.publish.pages`` writes a folded list in front of the imports of each chapter: the functions
+``python -m voicewire_book.publish.pages`` writes a folded list as the last cell of each chapter: the functions
 and classes of the package that its visible code or its prose names, each with the first line of its docstring. One that
 stands woven, or defined, in a cell above its first use is introduced by its source and is not listed. Nor is a function
 of a module of figures, which stands above the picture that it draws.
@@ -124,13 +124,9 @@ def write(base: Path) -> list[str]:
         if functions:
             own = {"functions": True}
             cell = nbformat.v4.new_markdown_cell(text(functions), id="functions", metadata={"voicewire": own})
-            cells.insert(next(i for i, each in enumerate(cells) if _imports(each)), cell)
+            cells.append(cell)
         if cells != notebook.cells:
             notebook.cells = cells
             notebooks.write(path, notebook)
             changed.append(path.relative_to(base).as_posix())
     return changed
-
-
-def _imports(cell: nbformat.NotebookNode) -> bool:
-    return cell.cell_type == "code" and bool(re.search(r"^(?:from|import) voicewire", cell.source, re.M))

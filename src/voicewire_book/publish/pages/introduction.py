@@ -68,9 +68,9 @@ def times(base: Path, link: Callable[[str], str | None], study: str) -> str:
         if link(page) is None:
             continue
         shown.append(path)
-        taken = reading.minutes(nbformat.read(path, as_version=4)).rounded
+        least, most, tasks = reading.minutes(nbformat.read(path, as_version=4)).rounded
         seconds = f"{ran[name]:.0f} s" if name in ran else ""
-        rows.append(f"| {{doc}}`/{page}` | {taken[0]} min | {taken[1]} min | {seconds} |\n")
+        rows.append(f"| {{doc}}`/{page}` | {least} to {most} min | {tasks} min | {seconds} |\n")
     if not rows:
         return "No chapter of this part stands in this copy.\n"
     if len(shown) > 1:
