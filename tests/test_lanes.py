@@ -96,6 +96,13 @@ def test_single_parts_run_by_their_names(small, capfd):
     assert "no night part five: one, two, three, four" in capfd.readouterr().err
 
 
+def test_a_step_that_found_nothing_to_try_says_so_and_fails_nothing(lanes, capfd):
+    chosen = [lanes.Step("night", "one", "…", "exit 77", 2)]
+    lanes.run(chosen)
+    assert lanes.report(chosen) == 0
+    assert capfd.readouterr().out.endswith("NOTHING was tried\n")
+
+
 def test_a_step_runs_beside_the_next(lanes, tmp_path, capfd):
     there = tmp_path / "there"
     wait = f"for i in $(seq 600); do [ -e {there} ] && echo met && exit 0; sleep 0.1; done; exit 1"

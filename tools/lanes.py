@@ -31,6 +31,9 @@ COMMANDS = {"reader": "`make test`", "landing": "`.ci/run`", "night": "`.ci/nigh
 PAGE = make.ROOT / "CONTRIBUTING.md"
 BEGIN, END = "<!-- lanes: python tools/lanes.py table -->\n", "<!-- lanes end -->\n"
 
+NOTHING = 77
+"""The exit status of a step that found nothing to try here, as automake has it."""
+
 
 @dataclass
 class Step:
@@ -133,15 +136,15 @@ def run(chosen: Sequence[Step]) -> None:
 
 
 def report(done: Sequence[Step]) -> int:
-    """Print how each step ended and what it took; return 1 if one failed or nothing ran."""
+    """Print how each step ended and what it took; return 1 if one failed or none was there."""
     make.say("how it ended")
     for step in done:
-        how = {0: "passed", 124: f"FAILED: not over within {step.minutes} min"}.get(
+        how = {0: "passed", NOTHING: "NOTHING was tried", 124: f"FAILED: not over within {step.minutes} min"}.get(
             step.status or 0, f"FAILED (exit status {step.status})"
         )
         print(f"   {step.name:<20} {step.seconds / 60:6.1f} min  {step.busy / 60:6.1f} CPU min  {how}")
     sys.stdout.flush()
-    return int(not done or any(step.status for step in done))
+    return int(not done or any(step.status not in (0, NOTHING) for step in done))
 
 
 def table() -> str:
