@@ -25,7 +25,7 @@ PAGES = {page: [line for line in lines.splitlines() if line] for page, _, lines 
 def sentences(text: str) -> list[str]:
     """Return the sentences of a page, rows of tables and items of lists too, without headings and blocks."""
     text = re.sub(r"(?ms)^<!-- lanes: .*?^<!-- lanes end -->$", "", text)  # tests/test_lanes.py holds that table
-    text = re.sub(r"(?ms)^```.*?^```\n?|^\([\w-]+\)=$", "", text)
+    text = re.sub(r"(?ms)^```.*?^```\n?|^\([\w-]+\)=$|^:.*?$", "", text)
     found = []
     for block in re.split(r"\n\s*\n|\n(?=[-*|#\d])", text):
         line = " ".join(block.split())
