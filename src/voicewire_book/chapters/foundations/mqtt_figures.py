@@ -89,10 +89,12 @@ def states(worlds: set[World], ax: Axes | None = None) -> Axes:
         raise ValueError(f"states without a place: {sorted(found - set(PLACES))}; these are not worlds at QoS 2")
     ax = figures.keep_shape(figures.new_axes(ax, size=(7.0, 2.6)))
     box = {"boxstyle": "round,pad=0.45", "facecolor": "none", "edgecolor": figures.SERIES[0]}
-    for state in sorted(found):
-        sends, knows = state
-        words = f"sender: {sends or 'done'}\nreceiver: {'knows the id' if knows else 'knows nothing'}"
-        ax.text(*PLACES[state], words, ha="center", va="center", fontsize=8, bbox=box)
+    drawn = {}
+    for number, state in enumerate(PLACES, 1):
+        if state in found:
+            sends, knows = state
+            words = f"{number}. sender: {sends or 'done'}\nreceiver: {'knows the id' if knows else 'knows nothing'}"
+            drawn[state] = ax.text(*PLACES[state], words, ha="center", va="center", fontsize=8, bbox=box)
     steps = [
         (("PUBLISH", False), ("PUBLISH", True), "PUBLISH arrives"),
         (("PUBLISH", True), ("PUBREL", True), "PUBREC arrives"),
@@ -101,9 +103,9 @@ def states(worlds: set[World], ax: Axes | None = None) -> Axes:
     ]
     for a, b, words in steps:
         (x, y), (u, v) = PLACES[a], PLACES[b]
-        shrink = 52 if y == v else 20
-        style = {"arrowstyle": "->", "color": figures.SERIES[0], "shrinkA": shrink, "shrinkB": shrink, "linewidth": 1.6}
-        ax.annotate("", (u, v), (x, y), arrowprops=style)
+        style = {"arrowstyle": "->", "color": figures.SERIES[0], "shrinkA": 0, "shrinkB": 0, "linewidth": 1.6}
+        ends = {name: drawn[state].get_bbox_patch() for name, state in (("patchA", a), ("patchB", b)) if state in drawn}
+        ax.annotate("", (u, v), (x, y), arrowprops=style | ends)
         at = ((x + u) / 2, y + 0.3) if y == v else (x + 0.12, (y + v) / 2)
         ax.text(*at, words, ha="center" if y == v else "left", va="center", fontsize=8)
     ax.set(xlim=(-0.9, 5.9), ylim=(-0.5, 1.55))

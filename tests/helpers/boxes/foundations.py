@@ -1,0 +1,52 @@
+"""The boxes of the foundations: what they are tried with, and what they have to leave."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from boxes import Case
+from voicewire_book.chapters.foundations.judging import holm
+from voicewire_book.chapters.foundations.mqtt import Rules, World, answered, received
+
+__all__ = ["CASES"]
+
+KINDS = {"": 0, "PUBLISH": 3, "PUBREC": 5, "PUBREL": 6, "PUBCOMP": 7}
+"""The packets' types, as the standard numbers them; 0 is no packet."""
+
+
+def _ends_of_qos2(rng: np.random.Generator) -> dict[str, Any]:
+    noted = rng.random(4) < 0.5
+    repeats = rng.choice([KINDS["PUBLISH"], KINDS["PUBREL"]], size=4)
+    names = {"NOTHING": 0, **{name: kind for name, kind in KINDS.items() if name}}
+    packet = int(rng.choice([3, 5, 6, 7]))
+    return names | {"packet": packet, "i": int(rng.integers(4)), "message": 42, "noted": noted, "repeats": repeats,
+                    "passed": [7]}  # fmt: skip
+
+
+def _as_the_world_has_it(names: dict[str, Any]) -> dict[str, Any]:
+    """What `received` and `answered` make of one id, among others that stay as they are."""
+    called = {kind: name for name, kind in KINDS.items()}
+    i, packet = names["i"], called[names["packet"]]
+    before = World(sends=called[int(names["repeats"][i])], knows=bool(names["noted"][i]))
+    if packet in ("PUBLISH", "PUBREL"):
+        after = received(before._replace(there=(packet,)), Rules(2))
+        [answer] = after.back
+    else:
+        after = answered(before._replace(back=(packet,)))
+        answer = after.there[0] if after.there else ""
+    names["noted"][i], names["repeats"][i] = after.knows, KINDS[after.sends]
+    passed = [*names["passed"], *[names["message"]] * after.passed]
+    return {"noted": names["noted"], "repeats": names["repeats"], "passed": passed, "answer": KINDS[answer]}
+
+
+def _tests(rng: np.random.Generator) -> dict[str, Any]:
+    """Some small values, so that some tests stand and some don't."""
+    return {"p": rng.random(6) ** 4}
+
+
+CASES = {
+    "box-foundations-qos2": Case(_ends_of_qos2, _as_the_world_has_it),
+    "box-foundations-holm": Case(_tests, lambda names: {"stands": holm(names["p"])}),
+}
