@@ -33,8 +33,8 @@ def fragment_cost(size: int = paper.TABLE_72_BYTES, ax: Axes | None = None) -> A
     mss = np.arange(256, 5001, 8)
     whole = [Session(size=size, mss=int(m)).run().seconds for m in mss]
     cut = [FragmentedSession(size=size, mss=int(m)).run().seconds for m in mss]
-    ax.plot(mss, cut, color=figures.SERIES[1], label=f"cut at an MTU of {ETHERNET_MTU} bytes")
-    ax.plot(mss, whole, "--", color=figures.SERIES[0], label="a path that lets all pass")
+    ax.plot(mss, cut, color=figures.SERIES[1], label=f"cut at {ETHERNET_MTU} bytes")
+    ax.plot(mss, whole, "--", color=figures.SERIES[0], label="in one piece")
     ax.axvline(ETHERNET_MTU - 40, color=figures.COLOURS["muted"], linewidth=0.8)
     ax.set(xlabel="MSS (bytes)", ylabel="latency (s)")
     ax.legend()

@@ -38,7 +38,7 @@ def _loss(millionths: int, every: int) -> Drawn:
             (product - 40, bound),
             (product, f"{bound} And 40 bytes are headers."),
             (float(bits), "these are bits, headers included: bytes of payload, please."),
-            (float(bits - 40), "these are bits, less 40 bytes: turn the bits into bytes first."),
+            (float(bits - 40), "this subtracts 40 bytes from bits: turn the bits into bytes first."),
             (float(bits - 320), "these are bits: bytes of payload, please."),
             (float(through), f"this one gets through one time in {every}."),
         ),
@@ -67,12 +67,12 @@ EXERCISES["nfc-ex-chain"] = Formula(
         (lambda e, n, h: e / (h - e), "and how often does the chain leave the bad state? One over the stay's length."),
         (lambda e, n, h: n * e / (h - e), "p_BG is one over the stay's length, not the length."),
     ],
-    right="the bad state has ε/h of the bits, and as many jumps lead in as out: ε/(L (h − ε)).",
+    right="the bad state has ε/σ of the bits, and as many jumps lead in as out: ε/(L (σ − ε)).",
 )  # fmt: skip
 
 
 def doublings(p: float, m: int) -> float:
-    """Mean wait of one packet, in first timeouts, by those losses only that double: who gives up after m of them."""
+    """Mean wait of one packet, in first timeouts, by those losses only that double, if it gives up after m of them."""
     return sum(p**k * 2 ** (k - 1) for k in range(1, m + 1))
 
 
@@ -139,7 +139,7 @@ EXERCISES["nfc-ex-wall"] = Formula(
          "bursts hit fewer packets, so the wall stands at a higher rate."),
     ],
     5e-4,  # four digits
-    right="bursts move the wall out, by nearly their length while they are short beside the packet.",
+    right="bursts move the wall out, by nearly their length while they are short compared with the packet.",
 )  # fmt: skip
 
 
@@ -156,7 +156,7 @@ def _() -> Number:
         hints={
             2.05: "the deviation is taken from the old average, before that moves.",
             0.9875: "four times the deviation.",
-            1.0: "four times the deviation: with one the floor of 1 s is all that is left.",
+            1.0: "four times the deviation: with only one, all that is left is the floor of 1 s.",
             1.4: "the first measurement sets V to half of itself, not to zero.",
             1.975: "an eighth for the average and a quarter for the deviation, not the other way round.",
             3.9: "this is the timer after a first measurement of 1.3 s; another came before.",
@@ -345,7 +345,7 @@ def _() -> Stage:
             (lambda *case: _tried_otherwise(*case, before=True),
              "the first loss costs one timeout; it doubles after that."),
             (lambda *case: _tried_otherwise(*case, last=True),
-             "who gives up does not wait any more: the last loss costs nothing."),
+             "after it has given up it does not wait any more: the last loss costs nothing."),
             (lambda n, bad, p, q, wait, doubles, limit, rng: _tried(n, bad, p, q, wait, not doubles, limit, rng),
              "the timeout doubles where `doubles` is True."),
             (lambda n, bad, p, q, wait, doubles, most, rng: _tried(n, bad, p, q, wait, doubles, max(most - 1, 0), rng),
@@ -353,7 +353,7 @@ def _() -> Stage:
             (lambda n, bad, p, q, wait, doubles, limit, rng: _tried(n, bad, p, q, wait, doubles, 40, rng),
              "after `limit` repeats the packet is given up."),
         ],
-        "each loss costs a timeout, but for the one at which it gives up.",
+        "each loss costs a timeout, except the one at which it gives up.",
     )  # fmt: skip
 
 

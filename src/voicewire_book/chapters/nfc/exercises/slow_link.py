@@ -238,13 +238,13 @@ EXERCISES["nfc-session-lab-turn"] = Stage(
     lambda data, answer, last: 0 if data and (not answer or last == 1) else 1 if answer else -1,
     [
         (lambda data, answer, last: 0 if data else 1 if answer else -1,
-         "where both have something, turns alternate: who sent last waits."),
+         "where both have something, turns alternate: the end that sent last waits."),
         (lambda data, answer, last: 1 if answer else 0 if data else -1,
-         "where both have something, turns alternate: who sent last waits."),
+         "where both have something, turns alternate: the end that sent last waits."),
         (lambda data, answer, last: 1 - last if data or answer else -1,
          "turns alternate only where both ends have something to send."),
         (lambda data, answer, last: 0 if data and (not answer or last == 0) else 1 if answer else -1,
-         "`last` is who has just sent: it is the other's turn."),
+         "`last` is the end that has just sent: it is the other's turn."),
     ],
     "turns alternate, but nobody waits for a silent end.",
 )  # fmt: skip
