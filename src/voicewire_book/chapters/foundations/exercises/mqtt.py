@@ -237,7 +237,7 @@ def _(answer: object) -> Feedback:
     try:
         publish, cut, receive, acknowledge = functions
     except Exception:  # not four, not a sequence, or an object of the student's own
-        return Feedback(False, "hand over your four functions: (publish, cut, receive, acknowledge).")
+        return Feedback(False, "submit your four functions: (publish, cut, receive, acknowledge).")
     breaks = 0
     for seed in range(200):
         try:

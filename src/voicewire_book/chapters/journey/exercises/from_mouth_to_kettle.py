@@ -215,10 +215,10 @@ def _() -> Nested:
         (lambda *call: _framed(*call, silent=True),
          "a frame without voice isn't sent: count the packets, not the frames."),
         (lambda *call: _framed(*call, frames=0),
-         "the last frame sets out when it is full, and is whole once it has been played: 20 ms more than the speech "
+         "the last frame leaves when it is full, and is whole once it has been played: 20 ms more than the speech "
          "itself."),
         (lambda *call: _framed(*call, frames=2),
-         "a frame is filled within the speech: only its playing comes behind it."),
+         "a frame is filled within the speech: only its playing comes after it."),
         (lambda spoken, lost, delay: (*_framed(spoken, lost, delay)[:2], (sum(spoken) + 1) * _FRAME + delay),
          "frames without voice take their 20 ms as well."),
     ], "a stream: the path shifts it, and adds nothing else.")  # fmt: skip
@@ -233,7 +233,7 @@ EXERCISES["journey-lab-budget-published"] = Nested([
     (lambda size, topic: _published(size, "k" * len(topic)),
      "a topic is counted in bytes, not in letters: `ü` has two."),
     (lambda size, topic: size + _SEAL + len(topic.encode()) + 9,
-     "the longer the packet, the more bytes has its Remaining Length: one up to 127, two up to 16383, then three."),
+     "a longer packet has a longer Remaining Length: one byte up to 127, two up to 16383, then three."),
     (lambda size, topic: _published(size, topic) - 2,
      "two bytes are missing: length of the topic, packet id and count have two each."),
 ], "seal, topic, numbers, and a length that grows with them.")  # fmt: skip
