@@ -213,7 +213,7 @@ HINTS = [
     (of("voip-ex-greedy"), "a", "independent"),
     (of("voip-ex-greedy"), "c", "costs, not delays"),
     (of("voip-ex-greedy"), "d", "weight"),
-    (of("voip-ex-bursts"), "a", "part them"),
+    (of("voip-ex-bursts"), "a", "tell them apart"),
     (of("voip-ex-bursts"), "b", "alike"),
     (of("voip-ex-bursts"), "d", "two questions"),
     (of("voip-ex-chernov"), lambda m, s, eps: m + s * math.sqrt(math.log(1 / eps)), "where is the 2"),

@@ -47,7 +47,7 @@ def received(stream: Received, made: Scored, delay_ms: float, ax: Axes | None = 
         top = 1.08 * float(delay[came].max())
         lost = when[~came]
         ax.plot(lost, np.full(lost.size, top), "|", color="black", markersize=6, label="frame that never came")
-    for k, (name, one) in enumerate((("fixed", made.fixed), ("adaptive", made.adaptive), ("best", made.best))):
+    for k, (name, one) in enumerate((("best fixed", made.fixed), ("Ramjee", made.adaptive), ("bound", made.best))):
         ax.plot(
             when, one.delays_ms[stream.spurts], color=house.SERIES[k], linestyle=house.LINESTYLES[k],
             label=f"{name}: R {one.r:.1f}".replace("-", "−"), drawstyle="steps-post",

@@ -53,6 +53,7 @@ def playout_plane(delays: Sequence[float], spurts: Sequence[int], codec: Codec, 
         level = i * (94.2 - r - np.array(lost))
         ax.plot(i, level, color=house.SERIES[k], linestyle=house.LINESTYLES[k], label=f"R = {r:.1f}")
     last = len(delays) - 0.4 * len(delays), len(delays)
-    ax.set(xlabel="frames played, i", ylabel="their cost, C", xlim=last, ylim=(0, 1.05 * corners[-1][1]))
+    ax.set(xlabel="frames played, i", ylabel="their cost, C / points × frames")
+    ax.set(xlim=last, ylim=(0, 1.05 * corners[-1][1]))
     ax.legend(loc="upper left", frameon=True, framealpha=0.95)
     return house.origin(ax, "theory")

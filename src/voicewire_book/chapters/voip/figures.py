@@ -94,11 +94,13 @@ def smoothness(
 ) -> Axes:
     """TCP's rate, a window a round trip, and TFRC's allowed rate, over time (the thesis' Figure 3.1)."""
     ax = house.new_axes(ax)
+    top = 0.0
     for k, (name, flow, over) in enumerate((("TCP", tcp, rtt), ("TFRC", tfrc, 1.0))):
         t, rate = flow.rates[:, 0] / 1e9, flow.rates[:, 1] / over / 1e3
         ax.step(t, rate, where="post", color=house.SERIES[k], linestyle=house.LINESTYLES[k], label=name)
-    ax.set(xlabel="time / s", ylabel="rate / kB/s", xlim=window, ylim=(0, None))
-    ax.legend()
+        top = max(top, float(rate[(t >= window[0]) & (t <= window[1])].max()))
+    ax.set(xlabel="time / s", ylabel="rate / kB/s", xlim=window, ylim=(0, 1.2 * top))
+    ax.legend(ncols=2, loc="upper right")
     return house.origin(ax, "simulated here")
 
 

@@ -49,5 +49,5 @@ def frame_delays(
         mark: dict[str, Any] = {"marker": "ox+"[k], "color": house.SERIES[k], "linestyle": "none", "markersize": 4}
         ax.plot(spoken[came] / 1e9, delay, label=name, fillstyle="none", **mark)
     ax.set(xlabel="spoken at / s", ylabel="delay / ms", xlim=window, ylim=(0, None))
-    ax.legend(fontsize="small")
+    ax.legend(fontsize="small", ncols=2, loc="upper left", bbox_to_anchor=(0, 1.12))
     return house.origin(ax, "simulated here")

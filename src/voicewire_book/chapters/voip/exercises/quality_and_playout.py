@@ -124,7 +124,7 @@ def _() -> Number:
             bare - knee - 10: "this is R without the lost frames.",
             bare - knee - 10 - 47.82 * math.log10(1.36): "the logarithm is the natural one.",
             bare - knee - 10 - 47.82 * math.log(37): "e is a fraction: 0.02, not 2.",
-            bare - 0.11 * 240 - 10 - lost: "the second slope begins at 177.3 ms, not at nought.",
+            bare - 0.11 * 240 - 10 - lost: "the second slope begins at 177.3 ms, not at zero.",
         },
         right="56.8: 12.7 for the delay, 10 for the codec, 14.7 for one frame in fifty.",
     )  # fmt: skip
@@ -137,7 +137,7 @@ def _() -> Number:
     return Number(
         160 / 3, 0.005,
         hints={
-            60.0: "there one factor is nought; the slope is largest elsewhere.",
+            60.0: "there one factor is zero; the slope is largest elsewhere.",
             80.0: "here (R - 60)(100 - R) is largest, not the slope of the whole.",
             50.0: "the middle of the scale is near; the curve is not symmetric about it.",
             100.0: "there the curve ends, and is nearly flat.",
@@ -157,7 +157,7 @@ EXERCISES["voip-ex-greedy"] = Choice(
         "c": "that is why costs, not delays, are added; each talkspurt could still choose alone.",
         "d": "costs are added frame by frame, so a long talkspurt has its weight already.",
     },
-    right="what one frame more is worth hangs, through the logarithm, on how many all the others play.",
+    right="what one frame more is worth depends, through the logarithm, on how many all the others play.",
 )  # fmt: skip
 
 
@@ -165,11 +165,11 @@ EXERCISES["voip-ex-greedy"] = Choice(
 EXERCISES["voip-ex-bursts"] = Choice(
     "c", "abcd",
     hints={
-        "a": "then the thesis' rule would part them, too.",
+        "a": "then the thesis' rule would tell them apart, too.",
         "b": "both rules charge a delay alike, and the codec is the same.",
         "d": "they answer two questions: one never asks how the losses lie.",
     },
-    right="the thesis' rule sees e alone; of what is left, only BurstR can part the two.",
+    right="the thesis' rule sees e alone; of what is left, only BurstR can tell the two apart.",
 )  # fmt: skip
 
 
@@ -178,13 +178,13 @@ EXERCISES["voip-ex-chernov"] = Formula(
     lambda m, sigma, eps: m + sigma * math.sqrt(-2 * math.log(eps)),
     [(100.0, 10.0, 0.1), (150.0, 25.0, 0.01), (60.0, 4.0, 0.001)],
     [
-        (lambda m, sigma, eps: m + sigma * math.sqrt(-math.log(eps)), "where is the 2 of s²σ²/2 once s is put in?"),
+        (lambda m, sigma, eps: m + sigma * math.sqrt(-math.log(eps)), "where is the 2 of s²σ²/2 once you put s in?"),
         (lambda m, sigma, eps: m + NormalDist().inv_cdf(1 - eps) * sigma,
-         "this is the exact quantile; the bound's delay is asked, and it is longer."),
+         "this is the exact quantile; the bound's delay is asked, and that is longer."),
         (lambda m, sigma, eps: m + sigma * sigma / 2 - math.log(eps),
          "this is the delay for s = 1; the best s is asked."),
         (lambda m, sigma, eps: m + sigma * math.sqrt(-2 * math.log10(eps)), "the logarithm is the natural one."),
-        (lambda m, sigma, eps: m, "a mean is exceeded by half of the frames."),
+        (lambda m, sigma, eps: m, "half of the frames take longer than the mean."),
     ],
     right="m + σ √(2 ln 1/ε): Ramjee's four deviations are good for ε = e⁻⁸, three frames in 10 000.",
 )  # fmt: skip
@@ -203,13 +203,13 @@ def _() -> Formula:
     return Formula(
         wanted, [(0.1, 3.0), (0.05, 2.0), (0.2, 1.5)],
         [
-            (lambda e, b: e * stays(e, b), "so it is for a copy in the very next packet."),
+            (lambda e, b: e * stays(e, b), "this is the share for a copy in the very next packet."),
             (lambda e, b: e * stays(e, b) ** 2, "the packet between may have come: lost, came, lost counts, too."),
             (lambda e, b: e * e,
-             "so it is if losses come at random; the state is remembered for more than one packet."),
+             "this is the share if losses come at random; here the state is remembered for more than one packet."),
             (lambda e, b: e * (stays(e, b) ** 2 + (1 - stays(e, b)) * e),
              "after a packet that came the next is lost with probability e/b, not e."),
-            (lambda e, b: wanted(e, b) / e, "this is the share of the lost frames; of all frames is asked."),
+            (lambda e, b: wanted(e, b) / e, "this is the share of the lost frames; the share of all frames is asked."),
         ],
         right="in bursts a copy farther behind saves more, and costs the playout another 20 ms.",
     )  # fmt: skip
@@ -360,7 +360,7 @@ def _(answer: Function) -> Feedback:
             return Feedback(False, "each of the j frames that are played waits: j times the j-th impairment.")
         if wrong := _same(got, _costs(row), f"for {len(row)} frames"):
             return Feedback(False, wrong)
-    return Feedback(True, "nought for none, and j times the j-th impairment.")
+    return Feedback(True, "zero for none, and j times the j-th impairment.")
 
 
 @EXERCISES.called("voip-ex-bound-lab-joined")

@@ -86,7 +86,7 @@ def _() -> Number:
     return Number(
         1.2, 0.001, unit="s",
         hints={
-            2.0: "so long takes doubling; Faster Restart allows four times what was reported.",
+            2.0: "this is how long doubling takes; Faster Restart allows four times what was reported.",
             0.4 * math.log(20, 4): "the rate changes once a round trip: whole round trips.",
             0.8: "the round trip is twice the one-way delay, so the voice needs 20 packets in it, not 10.",
             0.6: "each step takes a round trip, there and back.",
@@ -100,7 +100,7 @@ def _() -> Number:
 EXERCISES["voip-ex-window"] = Number(
     4380 / 8000 / 2 * 1000, 0.01, unit="ms",
     hints={
-        547.5: "so long may the round trip be; one way is asked.",
+        547.5: "this is how long the round trip may be; one way is asked.",
         182.5: "that is RFC 2581's window of two segments of 1460 bytes.",
         365.0: "that is the round trip, for RFC 2581's window of two segments.",
         219.0: "TCP's window counts the bytes of the stream, without the headers.",
@@ -117,7 +117,7 @@ EXERCISES["voip-ex-budget-loss"] = Formula(
     [
         (lambda n: 1.5 / n, "the loss event rate stands under a root: square both sides."),
         (lambda n: math.sqrt(1.5) / n, "this is the root of p."),
-        (lambda n: 2 / (3 * n * n), "2/3 stands beside p under the root: it changes sides as 3/2."),
+        (lambda n: 2 / (3 * n * n), "2/3 stands next to p under the root: it changes sides as 3/2."),
         (lambda n: n * n / 1.5, "the more packets, the fewer losses are allowed: turn it over."),
     ],
     right="3 / (2 n²): neither the size of a packet nor the round trip counts by itself, only how many go into one.",
@@ -134,7 +134,7 @@ EXERCISES["voip-ex-too-late"] = Formula(
         (lambda R: 1 - math.exp(-R * math.log(50 * R)), "a rate that doubles takes the logarithm to base 2."),
         (lambda R: 1 - math.exp(-R * math.log(50 * R, 4)), "this is Faster Restart, which quadruples."),
         (lambda R: 1 - math.exp(-math.log2(50 * R)), "these are round trips; a talkspurt lasts seconds."),
-        (lambda R: R * math.log2(50 * R), "so long takes the climb; which share of the talkspurts is shorter?"),
+        (lambda R: R * math.log2(50 * R), "the climb takes this long; which share of the talkspurts is shorter?"),
     ],
     right="1 - exp(-R log2(50 R)): a fifth at 50 ms one way, two thirds at 150 ms, nearly all at 400 ms.",
 )  # fmt: skip
@@ -156,9 +156,9 @@ EXERCISES["voip-ex-ceiling"] = Choice(
 EXERCISES["voip-ex-same"] = Choice(
     "b", "abcd",
     hints={
-        "a": "all transports had the same words, and UDP and MD still score otherwise.",
+        "a": "all transports had the same words, and UDP and MD still get other scores.",
         "c": "none of the three has a floor; MD has.",
-        "d": "the voice makes a packet in 20 ms: this limit never binds, in none of them.",
+        "d": "the voice makes a packet in 20 ms: this limit never binds in any of them.",
     },
     right="without a loss there is no equation, in which SP puts its size, and nothing to restart faster from.",
 )  # fmt: skip
@@ -356,7 +356,7 @@ def _(answer: Function) -> Feedback:
         verdict = number(got, wanted, 1e-9, hints=hints)
         if not verdict:
             return Feedback(False, verdict.message)
-    return Feedback(True, "one event in a mean interval, and nought before the first.")
+    return Feedback(True, "one event in a mean interval, and zero before the first.")
 
 
 @EXERCISES.called("voip-ex-lab-receiver")
