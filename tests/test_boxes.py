@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import copy
+import re
 
 import boxes
+import nbformat
 import numpy as np
 import pytest
+
+from voicewire_book import paths
 
 pytestmark = pytest.mark.landing
 
@@ -15,6 +19,13 @@ CODE, CASES = boxes.boxes(), boxes.cases()
 
 def test_each_box_has_a_case_and_each_case_a_box():
     assert sorted(CODE) == sorted(CASES)
+
+
+def test_each_box_says_what_it_keeps_what_it_costs_and_where_it_fails():
+    for path in paths.chapters():
+        for cell in nbformat.read(path, as_version=4).cells:
+            for _, name, body in boxes.BOX.findall(cell.source if cell.cell_type == "markdown" else ""):
+                assert re.findall(r"\*\*(Keeps|Costs|Fails)\b", body) == ["Keeps", "Costs", "Fails"], name
 
 
 @pytest.mark.parametrize("name", sorted(set(CODE) & set(CASES)))

@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import nbformat
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.environment import BuildEnvironment
@@ -28,10 +29,11 @@ __all__ = ["FENCE", "KINDS", "fragments", "glossary", "parts", "text"]
 
 KINDS = (
     *("parts", "findings", "finding_STUDY", "times_STUDY"),
-    *("notation", "errata", "glossary", "scorecard", "status", "journey", "courses"),
+    *("notation", "errata", "glossary", "scorecard", "status", "journey", "courses", "boxes"),
     *("contributors", "mended", "kept"),
     *("api", "api_ROOM"),
 )
+BOX = re.compile(r"^`{3,}\{admonition\} (?:Algorithm: )?([^\n]*)\n:class: box\n:name: (box-[\w-]+)$", re.M)
 FENCE = re.compile(r"^```\{gather\} (\w+)\n```$", re.M)
 
 
@@ -90,6 +92,8 @@ def text(kind: str, base: Path, link: Callable[[str], str | None]) -> str:
         return status.page(base, link)
     if kind == "journey":
         return way.small(base, link)
+    if kind == "boxes":
+        return boxes(base, link)
     if kind == "courses":
         return reading.courses(base)
     if kind in ("contributors", "mended"):
@@ -115,6 +119,18 @@ def parts(base: Path, link: Callable[[str], str | None]) -> str:
     if not rows:
         return "No study stands in this copy yet.\n"
     return "| Part, and what it asks | notebooks | claims judged |\n|---|---:|---:|\n" + "".join(rows)
+
+
+def boxes(base: Path, link: Callable[[str], str | None]) -> str:
+    """Return the algorithms that stand in boxes, each with a link to it."""
+    rows = []
+    for part in paths.PARTS:
+        for path in paths.chapters(part.name, base):
+            page = path.relative_to(base).as_posix().removesuffix(".ipynb")
+            for cell in nbformat.read(path, as_version=4).cells if link(page) is not None else ():
+                found = BOX.findall(cell.source) if cell.cell_type == "markdown" else ()
+                rows += [f"| {{ref}}`{title} <{name}>` | {{doc}}`/{page}` |\n" for title, name in found]
+    return "| algorithm | chapter |\n|---|---|\n" + "".join(rows) if rows else "No chapter has a box in this copy.\n"
 
 
 def fragments(base: Path, name: str) -> str:
