@@ -38,7 +38,7 @@ def _loss(millionths: int, every: int) -> Drawn:
             (product - 40, bound),
             (product, f"{bound} And 40 bytes are headers."),
             (float(bits), "these are bits, headers included: bytes of payload, please."),
-            (float(bits - 40), "this subtracts 40 bytes from bits: turn the bits into bytes first."),
+            (float(bits - 40), "these are bits, less 40 bytes: turn the bits into bytes first."),
             (float(bits - 320), "these are bits: bytes of payload, please."),
             (float(through), f"this one gets through one time in {every}."),
         ),
