@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from boxes import Case
+from voicewire_book.chapters.foundations import filters
 from voicewire_book.chapters.foundations.judging import holm
 from voicewire_book.chapters.foundations.mqtt import Rules, World, answered, received
 
@@ -46,7 +47,44 @@ def _tests(rng: np.random.Generator) -> dict[str, Any]:
     return {"p": rng.random(6) ** 4}
 
 
-CASES = {
+def _heard(rng: np.random.Generator) -> dict[str, Any]:
+    """Windows and what was heard up to the last, which the box is given; `mu`, `lam` and `eps` are the settings."""
+    L, size = int(rng.integers(1, 6)), int(rng.integers(2, 30))
+    X, past = rng.standard_normal((size, L)), rng.standard_normal(size)
+    return {"X": X, "past": past, "x": X[-1], "d": past[-1], "mu": 0.02, "lam": 0.98, "eps": 0.5}
+
+
+def _lms(rng: np.random.Generator) -> dict[str, Any]:
+    names = _heard(rng)
+    return {**names, "g": filters.lms(names["X"][:-1], names["past"][:-1], names["mu"])[0][-1]}
+
+
+def _after_lms(names: dict[str, Any]) -> dict[str, Any]:
+    G, e = filters.lms(names["X"], names["past"], names["mu"])
+    return {"g": G[-1], "e": e[-1]}
+
+
+def _inverse(X: np.ndarray, lam: float, eps: float) -> np.ndarray:
+    """The inverse of the weighted sums, found without the lemma."""
+    weights = lam ** np.arange(len(X) - 1, -1, -1)
+    return np.linalg.inv((X * weights[:, None]).T @ X + lam ** len(X) * eps * np.eye(X.shape[1]))
+
+
+def _rls(rng: np.random.Generator) -> dict[str, Any]:
+    names = _heard(rng)
+    X, lam, eps = names["X"][:-1], names["lam"], names["eps"]
+    return {**names, "g": filters.rls(X, names["past"][:-1], lam, eps)[0][-1], "P": _inverse(X, lam, eps)}
+
+
+def _after_rls(names: dict[str, Any]) -> dict[str, Any]:
+    X, lam, eps = names["X"], names["lam"], names["eps"]
+    G, e = filters.rls(X, names["past"], lam, eps)
+    return {"g": G[-1], "e": e[-1], "P": _inverse(X, lam, eps)}
+
+
+CASES: dict[str, Case] = {
     "box-foundations-qos2": Case(_ends_of_qos2, _as_the_world_has_it),
     "box-foundations-holm": Case(_tests, lambda names: {"stands": holm(names["p"])}),
+    "box-foundations-lms": Case(_lms, _after_lms),
+    "box-foundations-rls": Case(_rls, _after_rls),
 }

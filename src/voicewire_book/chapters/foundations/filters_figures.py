@@ -53,7 +53,7 @@ def bowl(R: ArrayLike, h: ArrayLike, paths: Mapping[str, ArrayLike], ax: Axes | 
 def learning(
     curves: Mapping[str, ArrayLike], stops: Mapping[str, float] | None = None, ax: Axes | None = None
 ) -> Axes:  # fmt: skip
-    """Misalignment after each sample, and levels that were foretold."""
+    """Misalignment after each sample, and levels that were predicted."""
     ax = figures.new_axes(ax)
     for i, (name, curve) in enumerate(curves.items()):
         ax.plot(
@@ -72,7 +72,7 @@ def trade(forgotten: ArrayLike, measured: ArrayLike, noise: ArrayLike, lag: Arra
     ax = figures.new_axes(ax)
     noise, lag = np.asarray(noise, dtype=float), np.asarray(lag, dtype=float)
     both = 10 * np.log10(10 ** (noise / 10) + 10 ** (lag / 10))
-    rows = {"noise": noise, "lag": lag, "both, foretold": both}
+    rows = {"noise": noise, "lag": lag, "noise + lag, predicted": both}
     for i, (name, level) in enumerate(rows.items(), start=1):
         ax.plot(forgotten, level, figures.LINESTYLES[i], color=figures.SERIES[i], linewidth=1.4, label=name)
     ax.plot(forgotten, measured, "o", color=figures.SERIES[0], label="measured")

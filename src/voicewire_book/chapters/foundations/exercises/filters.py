@@ -36,8 +36,8 @@ def _step(mu: float, first: tuple[int, int], heard: int, second: tuple[int, int]
         f"μ = {mu:g}; window {first}, {heard} is heard; then window {second}, {then} is heard",
         row(after),
         (
-            (row(taps), "this is after the first step; the second window finds an error too."),
-            (row(taps + mu * then * two), "the second error is what is heard less what the taps *now* guess."),
+            (row(taps), "these are the taps after the first step; the second window finds an error too."),
+            (row(taps + mu * then * two), "the second error is what is heard minus what the taps *now* guess."),
             (row(mu * error * two), "the change of the second step is added to the taps of the first."),
             (row(taps + error * two), "the second change has the factor μ as well."),
         ),
@@ -72,7 +72,7 @@ EXERCISES["foundations-filters-half"] = Number(25, 1e-6, hints={
 def _(answer: object) -> Feedback:
     """Two numbers -> the largest step in the mean, and the spread, for R = ((2, 1), (1, 2))."""
     if same(answer, [1 / 3, 3]):
-        return Feedback(False, "1 / rho is the step that wipes one direction out at once; it may be twice as large.")
+        return Feedback(False, "with the step 1 / rho one direction is right at once; the step may be twice as large.")
     if same(answer, [1, 2]) or same(answer, [2, 1]):
         return Feedback(False, "the diagonal is not what R stretches by: try (1, 1) and (1, -1).")
     return sequence(answer, [2 / 3, 3], 1e-3, right="it stretches (1, 1) by 3 and (1, -1) by 1.")
@@ -92,7 +92,7 @@ def _(answer: object) -> Feedback:
         return Feedback(True, f"in whole steps, {said}")
     got = value(answer, (2.0,))
     if np.isclose(got, np.log(100) / np.log(2)):
-        return Feedback(False, "a tenth of the error is asked, not of its square.")
+        return Feedback(False, "the error itself falls to a tenth, not its square.")
     if np.isfinite(got) and not np.isclose(got, np.log(10) / np.log(2)):
         return Feedback(False, f"at a spread of 2 each step halves it: 3.32 steps, yours gives {got:.3g}.")
     return formula(answer, _slowest, [(s,) for s in spreads], right=said)
@@ -106,9 +106,9 @@ def _(answer: object) -> Feedback:
     if np.isclose(got, wanted / 2):
         return Feedback(False, "20 dB are a hundredth of the energy; the factor is one of energies.")
     if np.isfinite(got) and not np.isclose(got, wanted, rtol=0.05):
-        told = f"of 16 taps with mu = 1 a sixteenth of the energy is removed a sample: {wanted:.1f}"
+        told = f"with 16 taps and mu = 1 each sample removes a sixteenth of the energy: {wanted:.1f}"
         return Feedback(False, f"{told}, yours gives {got:.3g}.")
-    said = "ln 100 times L / (mu (2 - mu)), as good as exactly."
+    said = "ln 100 times L / (mu (2 - mu)), almost exactly."
     cases = [(L, mu) for L in (32, 256) for mu in (0.3, 1.0, 1.6)]
     return formula(answer, lambda L, mu: -np.log(100) / np.log1p(-mu * (2 - mu) / L), cases, (), 0.05, right=said)
 
@@ -118,7 +118,7 @@ def _(answer: object) -> Feedback:
     """Two numbers -> samples to -20 dB after a jump, and the floor in dB: RLS, lambda 0.995, 16 taps, noise 0.0009."""
     time, floor = -np.log(10) / np.log(0.995), 10 * np.log10(16 * 9e-4 * 0.005 / 1.995)
     if same(answer, [2 * time, floor]):
-        return Feedback(False, "lambda to the n multiplies the taps' error itself, and 20 dB are a tenth of it.")
+        return Feedback(False, "lambda to the n multiplies the taps' error itself, not its square: set it to a tenth.")
     if same(answer, [time, floor + 10 * np.log10(2)], 0.05):
         return Feedback(False, "(1 - lambda) / (1 + lambda) is half of 1 - lambda.")
     right = "ln 10 windows of 200 samples; half a 200th of the noise, sixteen times."
@@ -133,7 +133,7 @@ def _(answer: object) -> Feedback:
     if np.isclose(got, 4e-4):
         return Feedback(False, "the derivative of a / m is -a / m squared: a root is missing.")
     if np.isclose(got, 50.0):
-        return Feedback(False, "the other way round: who drifts faster must forget more.")
+        return Feedback(False, "the other way round: a path that drifts faster must be forgotten faster.")
     if np.isclose(got, 1 - 0.02):
         return Feedback(False, "this is lambda; the share forgotten is 1 - lambda.")
     cases, said = [(4e-6, 0.01, 1.0), (1e-8, 1e-3, 2.0)], "where both terms are equal."
@@ -194,7 +194,7 @@ def _(answer: Function) -> Feedback:
     if got.shape == (3, 2) and np.array_equal(got, [[0, 1], [1, 2], [2, 3]]):
         raise NotYetError("the newest sample comes first.")
     if got.shape != (3, 2) or not np.array_equal(got, [[1, 0], [2, 1], [3, 2]]):
-        raise NotYetError("of 3 samples and L = 2 there are 3 rows of 2: (1, 0), (2, 1), (3, 2).")
+        raise NotYetError("3 samples and L = 2 give 3 rows of 2: (1, 0), (2, 1), (3, 2).")
     x = np.random.default_rng(41).standard_normal(30)
     if not np.array_equal(np.asarray(answer(x.copy(), 5), dtype=float), filters.windows(x, 5)):
         raise NotYetError("right for L = 2, wrong for L = 5.")
@@ -245,14 +245,14 @@ def _(answer: Function) -> Feedback:
     louder = d[:300] + (np.arange(300) == 299)  # the last sample by 1
     rise = row(answer(x[:300], louder, 24), 300)[-1] - row(answer(x[:300], d[:300].copy(), 24), 300)[-1]
     if np.array_equal(left, np.zeros(6000)):
-        raise NotYetError("silence everywhere is no canceller: return d less your guess, made before d was used.")
+        raise NotYetError("silence everywhere is no canceller: return d minus your guess, made before d was used.")
     parts = {"before the jump": slice(2000, 3000), "in the last fifth": slice(4800, 6000)}
     for name, part in parts.items():
         share = float(np.sum(left[part] ** 2) / np.sum(d[part] ** 2))
         if share > 0.01:
-            raise NotYetError(f"{name} {100 * share:.0f} % of the energy is left: at most 1 % is asked.")
+            raise NotYetError(f"{name} {100 * share:.0f} % of the energy is left: it may be 1 % at most.")
         if np.mean(left[part] ** 2) < 0.5 * 0.02**2:
-            raise NotYetError("less is left than the noise that nobody can foretell: is d used before it is guessed?")
+            raise NotYetError("less is left than the noise, which nobody can predict: is d used before it is guessed?")
     if abs(rise - 1) > 1e-6:
         what = f"make one sample of d larger by 1, and what is left there rises by {rise:.2f}, not by 1"
         raise NotYetError(f"{what}: guess it with the taps from before it, and learn from it afterwards.")
