@@ -72,9 +72,9 @@ EXERCISES["pharyngeal-ex-elevation"] = Number(
     hints={
         0.1: "the head has moved too: take each depth from the incisor of its own frame.",
         -0.5: "depths grow downwards, elevations upwards: rest minus frame.",
-        -0.3: "the head went down by 0.4 cm and took the larynx along: which way is that put right?",
+        -0.3: "the head went down by 0.4 cm and took the larynx along: correct for that.",
         5.8: "this is the depth below the incisor; compare it with rest.",
-        0.4: "by so much the incisor has moved; and the larynx, seen from it?",
+        0.4: "the incisor has moved by this much; how far has the larynx, seen from it?",
     },
     right="6.30 cm below the incisor at rest, 5.80 now.",
 )  # fmt: skip
@@ -99,7 +99,7 @@ EXERCISES["pharyngeal-ex-least"] = Formula(
     lambda d0, bend, error, slope: d0 + error - slope * slope / (2 * bend),
     [(0.5, 0.4, 0.02, 0.03), (0.3, 0.05, -0.01, 0.02), (0.6, 1.2, 0.0, -0.1)],
     [
-        (lambda d, k, e, s: d + e, "this is the distance at the old place; the least one lies beside it."),
+        (lambda d, k, e, s: d + e, "this is the distance at the old place; the least one lies next to it."),
         (lambda d, k, e, s: d + e + s * s / (2 * k),
          "the sign: the least can't lie above the distance at the old place."),
         (lambda d, k, e, s: d + e - s * s / k, "the parabola rises at the new place: half of it comes back."),
@@ -130,7 +130,7 @@ EXERCISES["pharyngeal-ex-trust"] = Choice(
     "b",
     ["a", "b", "c", "d"],
     hints={
-        "a": "how narrow it is moves nothing: look at what divides the error's slope.",
+        "a": "the width plays no part: look at what divides the error's slope.",
         "c": "both errors are alike, but what they do to the location is not.",
         "d": "the shift is small where the minimum is sharp: put the numbers in.",
     },
@@ -165,7 +165,7 @@ EXERCISES["pharyngeal-ex-components"] = Formula(
     ],
     [
         (lambda s, share: needed(s, share, 1), "a variance is the square of a singular value."),
-        (lambda s, share: needed(s, share) - 1, "one too few: with so many the share is not reached."),
+        (lambda s, share: needed(s, share) - 1, "one too few: with this many the share is not reached."),
         (lambda s, share: needed(s, share) + 1, "one too many: the share is reached before."),
         (lambda s, share: sum(np.square(s) / np.sum(np.square(s)) >= 1 - share),
          "shares add up, component by component."),

@@ -81,7 +81,7 @@ EXERCISES["pharyngeal-ex-burg"] = Number(
         -0.5: "there is a 2 in the formula for k: both errors count.",
         0.048 / 0.3616: "both updates use the old f and b.",
     },
-    right="the filter is now 1, 0, -1: each sample is the one but one before, and that is what (1, 2, 1) does.",
+    right="the filter is now 1, 0, -1: each sample equals the one two places before it, and so it is in (1, 2, 1).",
 )  # fmt: skip
 
 # A function L, n -> ceiling (Hz) half-way between formants n and n + 1 of a uniform tube of L cm.
@@ -91,7 +91,7 @@ EXERCISES["pharyngeal-ex-ceiling"] = Formula(
     [
         (lambda L, n: (2 * n - 1) * SPEED / (4 * L), "this is formant n itself: noise may put it above the ceiling."),
         (lambda L, n: (2 * n + 1) * SPEED / (4 * L), "this is formant n + 1: the tracker would find it."),
-        (lambda L, n: n * SPEED / (4 * L), "the formants are odd multiples of c / 4L: n comes to about half as high."),
+        (lambda L, n: n * SPEED / (4 * L), "the formants are odd multiples of c / 4L: this is about half as high."),
         (lambda L, n: (n - 1) * SPEED / (2 * L), "one too few: half-way between n - 1 and n."),
     ],
     right="n c / 2L: half a wave of the ceiling for each formant below it.",
@@ -104,8 +104,8 @@ EXERCISES["pharyngeal-ex-alarms"] = Formula(
     [
         (lambda n, a: a / n, "safe, but not exact: it counts studies with two false alarms twice."),
         (lambda n, a: 1 - (1 - a) ** n, "the other way round: this is the share if each is tested at alpha."),
-        (lambda n, a: a ** (1 / n), "so if all n must be false alarms; one is enough."),
-        (lambda n, a: (1 - a) ** (1 / n), "so probably a test stays silent; its level is the rest."),
+        (lambda n, a: a ** (1 / n), "this is the level if all n must be false alarms; one is enough."),
+        (lambda n, a: (1 - a) ** (1 / n), "this is the share of tests that stay silent; its level is the rest."),
     ],
     right="all n stay silent with (1 - level)^n = 1 - alpha.",
 )  # fmt: skip
@@ -116,8 +116,8 @@ EXERCISES["pharyngeal-ex-agree"] = Choice(
     ["a", "b", "c", "d"],
     hints={
         "a": "their codes are independent; are their assumptions?",
-        "c": "a small bandwidth says that the pole rings for long, not that it lies at the right place.",
-        "d": "it does say something: an error that only one of them makes would show.",
+        "c": "a small bandwidth means that the pole rings for long, not that it lies at the right place.",
+        "d": "it does tell something: an error that only one of them makes would show.",
     },
     right="what both take for granted (ceiling, order, poles only) they also get wrong together.",
 )  # fmt: skip
@@ -168,8 +168,8 @@ def _(answer: object) -> Feedback:
     mistakes: Mistakes = [
         (lambda f, b: median(f, b, math.inf), "poles wider than 600 Hz count here."),
         (lambda f, b: np.mean([x for x, w in zip(f, b, strict=True) if w <= 600]),
-         "a mean goes with a single bad frame."),
-        (lambda f, b: np.mean(f), "a mean goes with a single bad frame, and wide poles count here."),
+         "a single bad frame moves a mean."),
+        (lambda f, b: np.mean(f), "a single bad frame moves a mean, and wide poles count here."),
     ]  # fmt: skip
     found = formula(answer, median, FRAMES, mistakes)
     if not found:
@@ -185,7 +185,7 @@ def _(answer: object) -> Feedback:
         except Exception as error:  # whatever a student's code may raise
             return Feedback(False, f"where no frame is left it raises {type(error).__name__}: give NaN.")
         if not math.isnan(left):
-            told = f"no frame is left, and yet it gives {left:g} Hz: give NaN, not a number out of nothing."
+            told = f"no frame is left, but your function gives {left:g} Hz: give NaN, not a number out of nothing."
             return Feedback(False, told)
     return Feedback(True, "one bad frame moves it by little, and nothing gives NaN.")
 
@@ -215,7 +215,7 @@ def _() -> Stage:
         emphasised,
         [
             (lambda *case: raised(*case, first=False), "as many samples as before: the first stays as it is."),
-            (lambda *case: raised(*case, ahead=True), "a share of the sample *before* is taken off."),
+            (lambda *case: raised(*case, ahead=True), "subtract a share of the sample *before*."),
             (lambda *case: raised(*case, corner=50 / (2 * np.pi)),
              "the share is the exponential of -2 pi 50/rate: the 2 pi is missing."),
             (lambda *case: raised(*case, corner=-50.0), "the share is below 1: mind the sign in the exponent."),
@@ -268,7 +268,7 @@ def _() -> Stage:
         burg,
         [
             (lambda *case: by_errors(*case, sign=1.0), "k has a minus: it makes the errors smaller."),
-            (lambda *case: by_errors(*case, twice=1.0), "k has a 2 above: both errors are to become least together."),
+            (lambda *case: by_errors(*case, twice=1.0), "the numerator of k has a 2: both errors count together."),
             (lambda *case: by_errors(*case, cuts=False),
              "in the next order f meets the b of one sample earlier: f loses its first, b its last."),
             (lambda *case: by_errors(*case, old=False),
@@ -304,12 +304,12 @@ def _() -> Stage:
              "a whole turn a sample is the rate: divide the angle by 2 pi."),
             (lambda *case: rings(*case, half=True), "the radius is exp(-pi B/rate): half of what it should be."),
             (lambda a, rate: poles(a[::-1], rate),
-             "the coefficients go as they are: 1 stands before the highest power."),
+             "don't reverse the coefficients: 1 belongs to the highest power."),
             (lambda a, rate: tuple(row[::-1] for row in poles(a, rate)), "the lowest comes first."),
             (lambda a, rate: list(zip(*poles(a, rate), strict=True)),
              "two arrays are asked, all frequencies and then all bandwidths, and not a pair for each resonance."),
             (lambda a, rate: tuple(np.sort(row) for row in poles(a, rate)),
-             "a bandwidth stays with its frequency: put both into the order of the frequencies."),
+             "a bandwidth stays with its frequency: sort both by frequency."),
         ],
         "an angle is a frequency, a radius a bandwidth.",
         tolerance=1e-6,

@@ -87,7 +87,7 @@ EXERCISES["pharyngeal-ex-percent"] = Formula(
         (lambda x: x, "the divisor is smaller, so the percentage is larger."),
         (lambda x: 100 * x / (100 + x), "the other way round: from the smaller value's to the larger one's."),
         (lambda x: x / (100 - x), "this is the fraction; in percent a hundred times as much."),
-        (lambda x: 100 - x, "so much of the larger value is left; the difference over it is asked."),
+        (lambda x: 100 - x, "this much of the larger value is left; give the difference over it."),
         (lambda x: 100 * 100 / (100 - x), "the larger value in percent of the smaller; how much more is it?"),
     ],
     right="100 x / (100 - x): what is left of the larger value is the smaller one.",
@@ -102,7 +102,7 @@ EXERCISES["pharyngeal-ex-missing"] = Formula(
         (lambda n, d: n * 10.0**-d, "the mean is over n + 1 tokens."),
         (lambda n, d: 10.0**-d / (n + 1), "the token moves by more than its mean, not by less."),
         (lambda n, d: (n + 1) / 2 * 10.0**-d,
-         "so for one side of a rounded mean; a truncated one may lie a unit above."),
+         "this holds for one side of a rounded mean; a truncated one may lie a unit above."),
     ],
     right="(n + 1) units of the last decimal: 0.0007 cm for six tokens and four decimals.",
 )  # fmt: skip
@@ -253,7 +253,7 @@ EXERCISES["pharyngeal-token-lab-unlisted"] = Stage(
     [
         (lambda mean, listed: len(listed) * mean - sum(listed), "the mean is over one token more than are listed."),
         (lambda mean, listed: sum(listed) - (len(listed) + 1) * mean,
-         "what all together make, less what the listed ones make."),
+         "take the sum of all together, less the sum of the listed."),
         (lambda mean, listed: 2 * mean - sum(listed) / len(listed), "the listed tokens count one by one, not as one."),
     ],
     "one equation, one unknown.",
@@ -326,7 +326,7 @@ def _() -> Stage:
         [(small,), (tokens(1)[0],), (tokens(2, 4)[0],)],
         shifts,
         [
-            (lambda table: shifts(table, sign=-1.0), "beside the emphatic less plain: a rise is positive."),
+            (lambda table: shifts(table, sign=-1.0), "next to the emphatic less plain: a rise is positive."),
             (lambda table: shifts(table, pairs=True),
              "all tokens of a speaker count: take their mean in each context."),
             (lambda table: shifts(table, named=False), "in the order of the names, not of the first tokens."),

@@ -84,11 +84,11 @@ EXERCISES["pharyngeal-ex-length"] = Formula(
     [([520.0, 1480.0, 2600.0],), ([600.0, 1900.0, 2900.0, 4300.0],), ([450.0, 1500.0],)],
     [
         (lambda f: SPEED / 4 / f[0], "this fits F1 alone; the others count too."),
-        (lambda f: SPEED / 4 * np.mean(odd(f) / f), "the mean of one length a formant: the squares are of hertz."),
+        (lambda f: SPEED / 4 * np.mean(odd(f) / f), "this averages one length per formant; the squares are in hertz."),
         (lambda f: SPEED / 4 / np.mean(f / odd(f)), "you average F over 2n - 1: so 1 Hz counts most in F1."),
         (lambda f: SPEED / 4 * odd(f).sum() / np.sum(f),
-         "the sums agree so; set the derivative of the squares to zero."),
-        (lambda f: SPEED / 4 * 2 * (len(f) - 1) / (f[-1] - f[0]), "the mean spacing: only two formants count."),
+         "this makes the sums equal; set the derivative of the squares to zero."),
+        (lambda f: SPEED / 4 * 2 * (len(f) - 1) / (f[-1] - f[0]), "this is the mean spacing: only two formants count."),
     ],
     right="c/4 times the sum of (2n - 1)², over the sum of (2n - 1) F_n.",
 )  # fmt: skip
@@ -105,11 +105,11 @@ EXERCISES["pharyngeal-ex-perturbation"] = Formula(
     [(1, 0.1, 0.3, 0.1), (2, 0.2, 0.9, 0.05), (3, 0.0, 0.45, -0.1), (2, 0.5, 0.6, 0.2)],
     [
         (lambda n, *x: -narrowed((2 * n - 1) * math.pi, *x),
-         "the sign: narrower is a negative change, a minus stands before it, and x begins at the glottis."),
+         "look at the sign: a narrowing is a negative change, a minus precedes it, and x begins at the glottis."),
         (lambda n, *x: (2 * n - 1) * math.pi * narrowed((2 * n - 1) * math.pi, *x),
          "the integral of cos kx is sin kx over k."),
         (lambda n, *x: narrowed(n * math.pi, *x), "the wave of F_n has 2n - 1 quarters, not n."),
-        (lambda n, a, b, e: e * (b - a), "where the narrowing lies counts: integrate the cosine."),
+        (lambda n, a, b, e: e * (b - a), "its place counts: integrate the cosine."),
     ],
     right="e (sin mb - sin ma) / m with m = (2n - 1) π.",
 )  # fmt: skip
@@ -121,9 +121,9 @@ EXERCISES["pharyngeal-ex-share"] = Choice(
     hints={
         "a": "is a shape that a generator drew a speaker? Which tongues does /a/ use?",
         "c": "of 200 shapes the share is known to some 5 %: more shapes would make it no share of speakers.",
-        "d": "the larynx was moved too: it never gave both signs, and the root's share doesn't ask for it.",
+        "d": "the larynx was moved too: it never gave both signs, and the root's share doesn't depend on it.",
     },
-    right="it is a share of the model's shapes, drawn evenly; nobody's vowels are.",
+    right="it is a share of the model's shapes, drawn evenly; nobody's vowels are drawn like that.",
 )  # fmt: skip
 
 # Which articulator lowers F2 most for one tenth of its range.
@@ -131,7 +131,7 @@ EXERCISES["pharyngeal-ex-knob"] = Choice(
     "body",
     ("body", "jaw", "larynx", "lips"),
     hints={
-        "larynx": "Raising the larynx shortens the tract: F2 rises; lowered, it takes off less than another knob.",
+        "larynx": "Raising the larynx shortens the tract: F2 rises; lowered, it lowers F2 by less than another knob.",
         "lips": "Rounding lowers F2 too, but by less for a tenth of the range.",
         "jaw": "Move the jaw alone, and look at F1 and F2 separately.",
     },
@@ -162,7 +162,7 @@ EXERCISES["pharyngeal-ex-closed"] = Formula(
         (lambda a, x: resonances(a, x, 1)[0], "this one is open at the lips: at a closed end u = 0, not p."),
         (lambda a, x: 2 * resonances(a, x, 1)[0], "twice the open F1: right for a uniform tube only."),
         (lambda a, x: SPEED / (2 * sum(x)), "right for a uniform tube; where it is narrow counts."),
-        (lambda a, x: 2 * _shut(a, x), "this is the double; where does your search begin?"),
+        (lambda a, x: 2 * _shut(a, x), "this is twice the right value; where does your search begin?"),
     ],
     1e-3,
     right="with u = 0 at the lips, the lower left element is what must be zero.",
@@ -219,9 +219,9 @@ def _() -> Stage:
             (lambda *case: cylinder(*case, turns=True),
              "cosh and sinh of sigma l/c; for hard walls they become cosine and j times sine by themselves."),
             (lambda *case: cylinder(*case, swapped=True),
-             "above stands what flow does to pressure, rho c/A; below what pressure does to flow."),
+             "the upper right element is rho c/A, from flow to pressure; the lower left one its inverse."),
             (lambda area, length, sigma, gamma: section(area, length, sigma, 1.0),
-             "gamma goes with rho c/A, above and below."),
+             "gamma goes with rho c/A, in both elements."),
             (lambda area, length, sigma, gamma: section(1 / area, length, sigma, gamma),
              "a wider tube takes less pressure for the same flow: rho c over A."),
         ],
@@ -243,8 +243,8 @@ EXERCISES["pharyngeal-tube-lab-lips"] = Stage(
     [
         (lambda *case: lips(*case, behind=True),
          "resistance and mass lie side by side: one times the other, over their sum."),
-        (lambda *case: lips(*case, round_=False), "the mass has the root of pi A below."),
-        (lambda *case: lips(*case, square=False), "the resistance has pi squared below."),
+        (lambda *case: lips(*case, round_=False), "the mass has the root of pi A in its denominator."),
+        (lambda *case: lips(*case, square=False), "the resistance has pi squared in its denominator."),
         (lambda area, s: 1 / lip_load(s, area), "pressure over flow is asked, not flow over pressure."),
     ],
     "a mass for low tones, a resistance for high ones.",
@@ -278,9 +278,9 @@ def _() -> Stage:
             (lambda *case: supply(*case, row=0), "this is the pressure; the flow is the second of the two."),
             (lambda areas, lengths, sigma, gamma, Z: supply(areas, lengths, sigma, gamma, 0.0),
              "a flow of 1 at the lips meets the pressure Z there."),
-            (lambda *case: 1 / supply(*case), "what the glottis supplies is asked; the gain is one over that."),
+            (lambda *case: 1 / supply(*case), "the flow at the glottis is asked; the gain is one over it."),
         ],
-        "all matrices in a row, and nought at a formant.",
+        "all matrices in a row, and zero at a formant.",
     )  # fmt: skip
 
 
@@ -351,8 +351,8 @@ EXERCISES["pharyngeal-tube-lab-passed"] = Stage(
     passed,
     [
         (lambda *case: 1 / passed(*case), "the gain is one over what the glottis supplies."),
-        (lambda *case: passed(*case, walls=0.0), "the walls yield: sigma and gamma are those of `wave`."),
-        (lambda *case: passed(*case, load=0.0), "the lips radiate: Z is that of stage 2, at the last area."),
+        (lambda *case: passed(*case, walls=0.0), "the walls yield: take sigma and gamma from `wave`."),
+        (lambda *case: passed(*case, load=0.0), "the lips radiate: take Z from stage 2, at the last area."),
         (lambda *case: passed(*case, turn=1.0), "s is 2 pi j f."),
         (lambda *case: 20 * np.log10(passed(*case)), "the gain itself is asked, not decibels."),
     ],
