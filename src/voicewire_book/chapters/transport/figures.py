@@ -88,7 +88,7 @@ def round_trips(recorded: Recorded, network: str, ax: Axes | None = None, size: 
             label="measured: median, quartiles" if place == 0 else None,
         )  # fmt: skip
         counted.append(overhead_formulas.round_trips(transport, qos, session))
-        labels.append(f"{_name(transport, qos)}, {session}")
+        labels.append(f"{_name(transport, qos)}, {'fresh' if session == 'fresh' else 'open'}")
     ax.plot(counted, range(len(labels)), color=SERIES[0], marker="|", markersize=16, markeredgewidth=2.5,
             linestyle="none", label="counted on paper")  # fmt: skip
     ax.set_yticks(range(len(labels)), labels)

@@ -67,7 +67,7 @@ def _bands(ax: Axes, found: Iterator[tuple[int, str, list[Samples]]]) -> None:
 def printed(r: Recorded, network: str, what: str, upper: Axes | None = None, lower: Axes | None = None) -> Axes:
     """Draw one of Figures 4 to 7 as the slides have it: four curves of MQTT above, four of TCP below."""
     if upper is None or lower is None:
-        _, (upper, lower) = plt.subplots(2, 1, figsize=(6.0, 4.6), sharex=True)
+        _, (upper, lower) = plt.subplots(2, 1, figsize=(7.2, 6.0), sharex=True)
     for ax, transport in ((upper, "mqtt"), (lower, "tcp")):
         own = [(kind, end) for of, kind, end in CURVES if of == transport]
         _bands(
@@ -79,7 +79,7 @@ def printed(r: Recorded, network: str, what: str, upper: Axes | None = None, low
         )
         unit = "TCP headers (bytes)" if what == "header" else "total time (ms)"
         ax.set(ylabel=f"{'MQTT' if transport == 'mqtt' else 'TCP'}: {unit}")
-        ax.legend(ncols=4, loc="lower left", bbox_to_anchor=(-0.08, 0.99), columnspacing=1.0, handlelength=2.2)
+        ax.legend(ncols=2, loc="lower left", bbox_to_anchor=(0, 0.99), columnspacing=1.0, handlelength=3.0)
     lower.set(xlabel="payload (bytes)")
     origin(lower, "measured here")
     return origin(upper, "measured here")
@@ -117,5 +117,5 @@ def under_loss(rows: pd.DataFrame, rtt: float, ax: Axes | None = None) -> Axes:
             words = f"QoS {qos}" + (", timeouts" if timeouts else "")
             ax.annotate(words, (limit, height), textcoords="offset points", xytext=(3, -2), fontsize="small")
     ax.set(xscale="log", xlabel="publish to receipt (ms)", ylabel="share of messages that have arrived", ylim=(0, 1.02))
-    ax.legend(loc="center right")
+    ax.legend(loc="center left", bbox_to_anchor=(0.5, 0.3))
     return origin(ax, "measured here")

@@ -37,7 +37,7 @@ def _rare(every: int, percent: int) -> Drawn:
         (
             (float(every), "as many as one in how many: these miss it in 37 % of the cases."),
             (every / chance,
-             f"so many meet it {1 / chance:.0f} times on the average; asked is only that they meet it at all."),
+             f"so many meet it {1 / chance:.0f} times on average; the question is only whether they meet it at all."),
             (meets, f"this is {percent} % to meet it; asked is {percent} % to miss it."),
             (float(math.ceil(meets)), f"this is {percent} % to meet it; asked is {percent} % to miss it."),
             (every * (1 - chance),
@@ -86,7 +86,7 @@ EXERCISES["transport-ex-half"] = Results(
         (lambda c, h, r: 1.96 * c / h * (1 + r) / (1 - r), "the width falls with the square root of n: square it."),
         (lambda c, h, r: 4 * (1.96 * c / h) ** 2 * (1 + r) / (1 - r), "the half width is asked, not the whole."),
         (lambda c, h, r: (1.96 * c / h * (1 + r) / (1 - r)) ** 2,
-         "the memory's factor stands beside n, not in the square."),
+         "the memory's factor multiplies n; it is not squared."),
         (lambda c, h, r: (1.96 * c / h) ** 2 / (1 - r), "each lag counts on both sides: 1 + 2 (r + r² + …)."),
         (lambda c, h, r: (c / h) ** 2 * (1 + r) / (1 - r), "the quantile is missing."),
     ],
@@ -317,7 +317,7 @@ def _(answer: Function) -> Feedback:
         return Feedback(False, "numbers go on with 0 after the largest: count from the SYN's, modulo 2**32.")
     whole = session(rng.bytes(3000), b"", 50, piece=500)
     if answer([*whole[:5], *whole[6:]], _HERE, _THERE) is not None:
-        return Feedback(False, "a segment in the midst is missing: say None, and don't close the gap.")
+        return Feedback(False, "a segment in the middle is missing: return None, and don't close the gap.")
     return Feedback(True, "by number: neither order nor repetition matters, and a hole is told.")
 
 

@@ -339,8 +339,8 @@ def _(answer: Function) -> Feedback:
         "ssthresh": "half of what is out (next - una), at least 2, once for a loss",
         "recover": "a loss is repaired until all that is out now is acknowledged; no other halves meanwhile",
         "fast": "true from the loss that SACK shows until recover is acknowledged",
-        "backoff": "whoever is answered begins anew with 1",
-        "timer": "it starts anew when upto moves, and rests when nothing waits",
+        "backoff": "after an answer it is 1 again",
+        "timer": "it starts again when upto moves, and rests when nothing waits",
     }
     for state, upto, sacked in cases:
         record = _package(state)
@@ -388,7 +388,7 @@ def _(answer: object) -> Feedback:
     try:
         push, acknowledge, expire = functions
     except Exception:  # not three, not a sequence, or an object of the student's own
-        return Feedback(False, "hand over your three functions: (push, acknowledge, expire).")
+        return Feedback(False, "submit your three functions: (push, acknowledge, expire).")
     rng = np.random.default_rng(23)
     timers = segments = 0
     for world in range(1, _WORLDS + 1):

@@ -404,14 +404,14 @@ def _world_hint(network: _Network, body: bytes, wanted: int, known: object) -> s
     if wanted == 1024 and server.blocks != blocks_of(body, 1024)[: len(server.blocks)]:
         return f"the blocks of a body of {len(body)} bytes are not those of blocks_of."
     if network.went_on:
-        return "the server refused (its code is neither 0x5f nor 0x44), and yours goes on: say False."
+        return "the server refused (its code is neither 0x5f nor 0x44), and yours goes on: return False."
     times = [network.sent.count(packet) for packet in dict.fromkeys(network.sent)]
     if max(times, default=0) > 5:
         return "a packet is sent five times at most: once, and again after each of four waits."
     if len({packet[2:4] for packet in network.sent}) != len(times):
         return "each block has a packet id of its own, and all its repetitions have the same."
     if known is not True and (known is not False or not (network.refused or times[-1:] == [5])):
-        return "give up after the fifth packet and its wait, with False; and say True only when 2.04 has come."
+        return "give up after the fifth packet and its wait, with False; return True only when 2.04 has come."
     return _waits_hint(network)
 
 

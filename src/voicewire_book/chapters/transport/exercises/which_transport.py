@@ -272,7 +272,7 @@ def _(answer: Function) -> Feedback:
         try:
             got = answer(data, ann.public.signing)
             if got is None:
-                return Feedback(False, "nothing is returned: verify is silent where all is well, so say True.")
+                return Feedback(False, "nothing is returned: verify is silent where all is well, so return True.")
             if not got:
                 return Feedback(False, "this one is genuine. The signature is the last 64 bytes, over all before them.")
             for at in (0, len(data) - 1, int(rng.integers(1, len(data) - 1))):
@@ -284,7 +284,7 @@ def _(answer: Function) -> Feedback:
         except NotYetError as error:
             if "InvalidSignature" not in str(error):
                 raise
-            return Feedback(False, "verify raises InvalidSignature: catch it, and say False.")
+            return Feedback(False, "verify raises InvalidSignature: catch it, and return False.")
     return Feedback(True, "a turned bit, and another's signature, are seen before anything is believed.")
 
 
@@ -307,7 +307,7 @@ def _(answer: Function) -> Feedback:
 
 def _place_hint(rule: Rule, who: str, now: float, got: Any, wanted: int | None) -> str:
     if who not in rule.readers:
-        return "who is no reader of the part gets None."
+        return "a participant who is no reader of the part gets None."
     if wanted is None and not now < float("inf"):
         return f"{now} is no time: nothing is due then."
     if wanted is None:
