@@ -16,26 +16,31 @@ __all__ = ["chances", "hold_states", "waits"]
 def hold_states(n: int, k: int, ax: Axes | None = None) -> Axes:
     """Draw the states of a hold that waits for `k` of `n`, and the ways between them."""
     ax = house.new_axes(ax, (7.0, 0.9 + 0.75 * k))
-    todo, seen = [(0, n)], set()
+    todo, boxes, ways = [(0, n)], {}, []
     while todo:
         answered, waiting = todo.pop()
-        if (answered, waiting) in seen:
+        if (answered, waiting) in boxes:
             continue
-        seen.add((answered, waiting))
         done = "complete" if answered == k else "short" if waiting == 0 else ""
         colour = house.SERIES[2] if answered == k else house.SERIES[1] if done else house.COLOURS["muted"]
-        ax.text(
+        boxes[answered, waiting] = ax.text(
             n - waiting, answered, done or f"{answered} | {waiting}", ha="center", va="center", color=colour,
             fontsize=9, bbox={"boxstyle": "round", "facecolor": "none", "edgecolor": colour},
         )  # fmt: skip
         for more, line in (() if done else ((1, "-"), (0, ":"))):
-            ends = (n - waiting + 0.72, answered + 0.72 * more), (n - waiting + 0.28, answered + 0.28 * more)
-            ax.annotate("", *ends, arrowprops={"arrowstyle": "-|>", "linestyle": line, "color": colour, "lw": 1.3})
+            ways.append(((answered, waiting), (answered + more, waiting - 1), line))
             todo.append((answered + more, waiting - 1))
+    for start, end, line in ways:
+        touching = {f"patch{side}": boxes[one].get_bbox_patch() for side, one in (("A", start), ("B", end))}
+        ax.annotate(
+            "", (n - end[1], end[0]), (n - start[1], start[0]),
+            arrowprops={"arrowstyle": "-|>", "linestyle": line, "color": house.COLOURS["muted"], "lw": 1.3,
+                        "shrinkA": 1, "shrinkB": 1, **touching},
+        )  # fmt: skip
     ax.plot([], [], color=house.COLOURS["muted"], linestyle="-", label="one answers")
     ax.plot([], [], color=house.COLOURS["muted"], linestyle=":", label="one is lost")
-    ax.set(xlim=(-0.5, n + 0.5), ylim=(-0.4, k + 0.4), xlabel="subscribers of whom the end is known")
-    ax.set(ylabel="answers", xticks=range(n + 1), yticks=range(k + 1))
+    ax.set(xlim=(-0.5, n + 0.5), ylim=(-0.4, k + 0.4), xlabel="subscribers that have answered or are lost")
+    ax.set(ylabel="have answered", xticks=range(n + 1), yticks=range(k + 1))
     ax.legend(loc="upper left")
     house.origin(ax, "theory")
     return ax

@@ -95,11 +95,11 @@ EXERCISES["emqtt-ex-naming"] = Formula(
     [
         (lambda t, m: 4 + t + m, "a byte stands before each id in the packet."),
         (lambda t, m: 5 + t + m, "a response at QoS 0 has no packet id."),
-        (lambda t, m: 2 + t + m, "no more bytes than the responses: as many are allowed."),
+        (lambda t, m: 2 + t + m, "no more bytes than the responses: as many bytes are allowed, too."),
         (lambda t, m: 1 + t + m, "two bytes are missing: the fixed header's, or those of the topic's length."),
         (lambda t, m: t + m, "topic and payload are not the whole response: what stands before each of them?"),
     ],
-    right="1 + k bytes an id against 4 + t + m a response.",
+    right="1 + b bytes an id against 4 + t + m a response.",
 )  # fmt: skip
 
 # A function n, h -> what MQTT's delay over E-MQTT's tends to as the link gets slower.
@@ -111,7 +111,7 @@ EXERCISES["emqtt-ex-gain"] = Formula(
         (lambda n, h: n * (13 + h) / (19 + 2 * h), "MQTT has to send its query and to get its PUBREC as well."),
         (lambda n, h: (17 + 2 * h + n * (25 + 4 * h)) / (19 + 2 * h),
          "the responses' own acknowledgements come behind them, and do not count."),
-        (lambda n, h: (19 + 2 * h) / (17 + 2 * h + n * (13 + h)), "MQTT's delay stands above E-MQTT's."),
+        (lambda n, h: (19 + 2 * h) / (17 + 2 * h + n * (13 + h)), "divide MQTT's delay by E-MQTT's."),
         (lambda n, h: (17 + 2 * h + n * (13 + h)) / (17 + 2 * h), "E-MQTT's PUBLISH has two bytes more."),
         (lambda n, h: 1, "the link gets slower, not faster: what remains of the propagation?"),
     ],
@@ -124,7 +124,7 @@ EXERCISES["emqtt-ex-too-few"] = Choice(
     "abcd",
     hints={
         "a": "it may have come, and its PUBREC may be under way.",
-        "b": "of a subscriber that is lost for good the publisher is told so, without waiting for the limit.",
+        "b": "if a subscriber is lost for good, the publisher is told so without waiting for the limit.",
         "d": "the limit ends the publisher's wait; it takes no message back.",
     },
     right="an answer proves that the message is there; that there is none proves nothing.",
@@ -207,14 +207,14 @@ EXERCISES["emqtt-lab-hold-forwarded"] = Nested(
     model.forwarded,
     [
         (lambda topic, payload, n: publish(topic, payload, 3, n),
-         "at QoS 3 two bytes of count stand before the payload, here both nought."),
+         "at QoS 3 two bytes of count stand before the payload, here both zero."),
         (lambda topic, payload, n: publish(topic, b"\0\0" + payload, 2, n),
          "the first byte says QoS 2: at QoS 3 both bits are set."),
         (lambda topic, payload, n: publish(topic, payload + b"\0\0", 3, n), "the count stands before the payload."),
         (lambda topic, payload, n: publish(topic, n.to_bytes(2, "big") + payload, 3, 0),
          "the packet id comes first, then the count."),
     ],
-    "both QoS bits, a packet id, and a count of nought.",
+    "both QoS bits, a packet id, and a count of zero.",
 )  # fmt: skip
 
 
@@ -236,10 +236,10 @@ def _() -> Nested:
         model.delivered,
         [
             (common, "each leg has packet ids of its own: they count from 1 for each subscriber."),
-            (only, "who gets nothing this time keeps his last id: copy `last`, and change it."),
+            (only, "a name that gets nothing this time keeps its last id: copy `last`, and change it."),
             (partial(model.delivered, ids=lambda n: 1), "id 1 may still be in use: go on from the last one."),
             (lambda *given: (model.delivered(*given)[0], given[3]),
-             "the ids that you used must be in the dict that you give back."),
+             "the ids that you used must be in the dict that you return."),
             (lambda *given: (model.delivered(*given)[0][::-1], model.delivered(*given)[1]),
              "the names in alphabetical order."),
         ],
@@ -309,7 +309,7 @@ def _() -> Nested:
              "the message goes to all subscribers of its topic; the names say whose answer counts."),
             (partial(model.talk, kept=True),
              "PUBREL ends it: forget the hold, for the next PUBLISH with this packet id is a new message."),
-            (partial(model.talk, stays=True), "whose session has ended gets nothing any more."),
+            (partial(model.talk, stays=True), "a client whose session has ended gets nothing any more."),
             (lambda *given: [out[:1] for out in model.talk(*given)],
              "more than one packet may leave after a step: PUBREL to the subscriber, and the proof."),
         ],

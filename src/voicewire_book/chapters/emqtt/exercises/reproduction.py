@@ -37,11 +37,11 @@ def _gauge(start: int, used: int, then: int, other: int) -> Drawn:
             ((used / other, used / other),
              "this is the ratio of the readings; how far may each use be from its reading?"),
             (((used + 1) / (other + 1), (used - 1) / (other - 1)),
-             "the least ratio has the least use above and the greatest below."),
+             "the least ratio divides the least use by the greatest."),
             (((used - 1) / (used + 1), (used + 1) / (used - 1)),
              f"the first use reads {start} - {start - used}, the second {then} - {then - other}."),
-            (((other - 1) / (used + 1), (other + 1) / (used - 1)), "the first use is above, the second below."),
-            ((low, (used + 1) / other), "the greatest ratio has the least use below."),
+            (((other - 1) / (used + 1), (other + 1) / (used - 1)), "divide the first use by the second."),
+            ((low, (used + 1) / other), "the greatest ratio divides by the least use."),
         ),
         f"From {first} the charge may have fallen by {used - 1} to {used + 1}, from {second} by {other - 1} to "
         f"{other + 1}.\n"
@@ -104,7 +104,7 @@ def _() -> Formula:
         [
             (lambda n: 1 + n, "these are packets; bytes are asked."),
             (lambda n: 25 * (1 + n) / 27, "the names are missing: two bytes an id."),
-            (lambda n: 25 * (1 + n) / (27 + 2 * n), "right up to 57 ids; what of Remaining Length then?"),
+            (lambda n: 25 * (1 + n) / (27 + 2 * n), "right up to 57 ids; how long is the Remaining Length from 58 on?"),
             (lambda n: (25 + 13 * n) / naming(n),
              "each response at QoS 2 has three acknowledgements, and the publisher has a part in all."),
             (lambda n: 25 * n / naming(n), "MQTT's query has to be sent, too."),
@@ -121,7 +121,7 @@ EXERCISES["emqtt-ex-pair"] = Choice(
     hints={
         "a": "PUBREC comes before PUBCOMP in every exchange, so its average can't be the later one.",
         "b": "a subscriber's leg lies within the end-to-end delay: the publisher's PUBREC waits for it.",
-        "d": "neither order is right: what must have come before PUBREC, and what comes behind it?",
+        "d": "neither order is right: what must have come before PUBREC, and what comes after it?",
     },
     right="leg before PUBREC, PUBREC before PUBCOMP, in every exchange and so on average.",
 )  # fmt: skip
@@ -355,7 +355,7 @@ def _() -> Nested:
             (partial(_knew, ends=True), "PUBCOMP is the end of the exchange; the publisher knows before."),
             (lambda packets, n: _knew(packets, 1), "all n responses must have come."),
             (lambda packets, n: _knew(packets, n) / 1000, "in ms, as the times of the packets are."),
-            (partial(_knew, absolute=True), "the time from the publisher's PUBLISH, not from nought."),
+            (partial(_knew, absolute=True), "the time from the publisher's PUBLISH, not from zero."),
         ],
         "the n-th response, or the held PUBREC.",
     )  # fmt: skip
