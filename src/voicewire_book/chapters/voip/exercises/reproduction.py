@@ -40,7 +40,7 @@ def _floor(delay: int) -> Drawn:
             (packets - 1, f"one packet fewer in {trip:g} s makes {(packets - 1) / trip:.0f} a second, and the codec "
              "makes 50."),
             (15.0, "this is what 150 ms need."),
-            (50.0, "so many a second; how many in a round trip?"),
+            (50.0, "this is how many a second; how many in a round trip?"),
         ),
         f"A round trip is 2 · {delay} ms = {trip:g} s.\n"
         f"In it the voice makes 50 · {trip:g} = {packets:g} packets, and all of them must be allowed.",
@@ -62,7 +62,7 @@ EXERCISES["voip-ex-jain"] = Formula(
         (lambda a, x: 1 - a + a * x, "this is the mean; Jain squares."),
         (lambda a, x: (1 - a + a * x) / (1 - a + a * x * x), "the sum is squared above the line."),
         (lambda a, x: (1 - a + a * x * x) / (1 - a + a * x) ** 2, "this is more than 1: turn it over."),
-        (lambda a, x: (a + (1 - a) * x) ** 2 / (a + (1 - a) * x * x), "a is the share of those who get x, not 1."),
+        (lambda a, x: (a + (1 - a) * x) ** 2 / (a + (1 - a) * x * x), "a is the share of the calls that get x, not 1."),
     ],
     right="(1 - a + a x)² / (1 - a + a x²), however many calls there are.",
 )  # fmt: skip
@@ -88,10 +88,10 @@ EXERCISES["voip-ex-order"] = Choice(
     "b", "abcd",
     hints={
         "a": "the claim speaks of each delay; a mean may hide that one of them contradicts.",
-        "c": "the interval at 400 ms excludes nought: this is decided.",
+        "c": "the interval at 400 ms excludes zero: this is decided.",
         "d": "nothing here varies with an assumption; a reading is needed for that verdict.",
     },
-    right="a statement on all delays falls with one; that it holds in the mean would be another claim.",
+    right="a statement on all delays falls with one; that it holds on average would be another claim.",
 )  # fmt: skip
 
 
@@ -321,8 +321,8 @@ def _() -> Nested:
         _together,
         [
             (careless,
-             "beside a yes and a no an open part changes nothing: it is *partly*, whichever way that turns out."),
-            (strict, "a yes beside a no is *partly*."),
+             "next to a yes and a no an open part changes nothing: it is *partly*, whichever way that turns out."),
+            (strict, "a yes next to a no is *partly*."),
             (known, "an undecided part may be a no: it can't be left out."),
             (lambda parts: "partly" if len(set(parts)) > 1 else parts[0],
              "*partly* asks for a yes and a no that are certain."),
