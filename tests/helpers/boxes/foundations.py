@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from boxes import Case
-from voicewire_book.chapters.foundations import filters
+from voicewire.pharyngeal.reference import levinson
+from voicewire_book.chapters.foundations import filters, signals
 from voicewire_book.chapters.foundations.judging import holm
 from voicewire_book.chapters.foundations.mqtt import Rules, World, answered, received
 
@@ -82,9 +83,23 @@ def _after_rls(names: dict[str, Any]) -> dict[str, Any]:
     return {"g": G[-1], "e": e[-1], "P": _inverse(X, lam, eps)}
 
 
+def _levinson(rng: np.random.Generator) -> dict[str, Any]:
+    p, x = int(rng.integers(1, 9)), rng.standard_normal(40)
+    r = np.array([x[: x.size - k] @ x[k:] for k in range(p + 1)])
+    m = int(rng.integers(1, p + 1))
+    a, E = levinson(r[:m])
+    return {"r": r, "m": m, "a": a, "E": E}
+
+
+def _after_levinson(names: dict[str, Any]) -> dict[str, Any]:
+    a, E = signals.best_prediction(names["r"][: names["m"] + 1])  # solved directly
+    return {"a": a, "E": E}
+
+
 CASES: dict[str, Case] = {
     "box-foundations-qos2": Case(_ends_of_qos2, _as_the_world_has_it),
     "box-foundations-holm": Case(_tests, lambda names: {"stands": holm(names["p"])}),
+    "box-foundations-levinson": Case(_levinson, _after_levinson),
     "box-foundations-lms": Case(_lms, _after_lms),
     "box-foundations-rls": Case(_rls, _after_rls),
 }

@@ -72,7 +72,7 @@ def _(answer: object) -> Feedback:
     if same(answer, [2000, wide / 2]):
         return Feedback(False, "this is half the width: B counts both sides of the peak.")
     if same(answer, [2000, 1200]) or same(answer, [2000, 12_000 * 0.1 / np.pi], 0.02):
-        return Feedback(False, "1 - r stands for -ln r near the circle only; the formula has the logarithm, over π.")
+        return Feedback(False, "1 - r replaces -ln r near the circle only; the formula has the logarithm, over π.")
     return sequence(answer, [2000, wide], 0.01, unit="Hz", right="a sixth of a turn a sample, and -12,000 ln 0.9 / π.")
 
 
@@ -82,7 +82,7 @@ EXERCISES["foundations-signals-levinson"] = Row([-5 / 6, 2 / 3, 5 / 3], right="k
     ([-1 / 2, 2 / 3, 5 / 3],
      "the second step changes the first coefficient too: k times the reversed row is added."),
     ([-5 / 6, 2 / 3, 3], "the second step takes energy as well: E (1 - k²)."),
-    ([1, -5 / 6, 2 / 3, 5 / 3], "all that is asked is right; leave out the 1 before them, which is given."),
+    ([1, -5 / 6, 2 / 3, 5 / 3], "all three are right; leave out the 1 before them, which is given."),
 ])  # fmt: skip
 
 
@@ -186,9 +186,9 @@ def _(answer: Function) -> Feedback:
         got = row(answer(x.copy(), p), p + 1, f"for x of {x.size} samples and p = {p}")
         wanted = np.array([x[: x.size - k] @ x[k:] for k in range(p + 1)])
         if np.allclose(got, wanted / wanted[0]):
-            raise NotYetError("energies are asked, not shares: don't divide by r_0.")
+            raise NotYetError("the question is for energies, not shares: don't divide by r_0.")
         if np.allclose(got, wanted / x.size):
-            raise NotYetError("the sum is asked, not the mean.")
+            raise NotYetError("the question is for the sum, not the mean.")
         if not np.allclose(got, wanted):
             raise NotYetError(f"for {x.size} samples r_1 is {wanted[1]:.3g}, yours is {got[1]:.3g}.")
     return Feedback(True, "it resembles itself.")
@@ -206,7 +206,7 @@ def _(answer: Function) -> Feedback:
         a, E = row(given[0], r.size), float(given[1])
         wanted = np.append(1, solve_toeplitz(r[:-1], -r[1:]))
         if a[0] != 1:
-            raise NotYetError("the first coefficient is 1, that of the sample itself.")
+            raise NotYetError("the first coefficient is 1: it belongs to the sample itself.")
         if np.allclose(a[1:], -wanted[1:]):
             raise NotYetError("these predict; the error has them with the other sign.")
         off = np.flatnonzero(~np.isclose(a, wanted))
@@ -257,7 +257,7 @@ def _(answer: Function) -> Feedback:
         x = _voice(f0, 8000, 0.25, wanted)
         got = row(answer(x, 8000), None)
         if got.size > 4:
-            raise NotYetError(f"{got.size} frequencies where four are asked: broad poles are no formants.")
+            raise NotYetError(f"{got.size} frequencies, but a vowel has four here: broad poles are no formants.")
         put, came = (", ".join(f"{v:.0f}" for v in row) for row in (wanted, got))
         if got.size < 4:
             why = "each takes a pair of poles, two coefficients, and a tilt that isn't taken away takes some too"
