@@ -86,7 +86,7 @@ EXERCISES["transport-ex-half"] = Results(
         (lambda c, h, r: 1.96 * c / h * (1 + r) / (1 - r), "the width falls with the square root of n: square it."),
         (lambda c, h, r: 4 * (1.96 * c / h) ** 2 * (1 + r) / (1 - r), "the half width is asked, not the whole."),
         (lambda c, h, r: (1.96 * c / h * (1 + r) / (1 - r)) ** 2,
-         "the memory's factor multiplies n; it is not squared."),
+         "the memory's factor multiplies n: it does not stand in the square."),
         (lambda c, h, r: (1.96 * c / h) ** 2 / (1 - r), "each lag counts on both sides: 1 + 2 (r + r² + …)."),
         (lambda c, h, r: (c / h) ** 2 * (1 + r) / (1 - r), "the quantile is missing."),
     ],
