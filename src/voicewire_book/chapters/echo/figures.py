@@ -219,7 +219,7 @@ def with_and_without_dcd(exact: Mapping[int, Curve], search: Mapping[int, Curve]
             line.set(marker=MARKERS[i], markevery=0.1)
     ax.set_xlabel("time index (thousand samples)")
     ax.set_ylabel("misalignment (dB)")
-    ax.legend(ncols=2, fontsize=8.5)
+    ax.legend(ncols=2, fontsize=8.5, handlelength=4)
     return origin(ax, "simulated here")
 
 

@@ -107,7 +107,7 @@ EXERCISES["echo-ex-spread"] = Formula(
     lambda C: (1 + C**0.5) / (1 - C**0.5),
     [(0.04,), (0.25,), (0.5,), (0.81,), (0.99,)],
     (
-        (lambda C: (1 + C) / (1 - C), "the coherence is a square: what stands beside the diagonal is its root."),
+        (lambda C: (1 + C) / (1 - C), "the coherence is a square: the entry off the diagonal is its root."),
         (lambda C: (1 - C**0.5) / (1 + C**0.5), "the largest over the smallest, not the other way round."),
         (lambda C: 1 / (1 - C**0.5), "the largest eigenvalue is more than the power of one loudspeaker."),
         (lambda C: 1 / (1 - C), "the largest over the smallest: both depend on the coherence."),

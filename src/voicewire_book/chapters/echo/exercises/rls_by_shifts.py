@@ -232,7 +232,7 @@ def _() -> Stage:
         matrix,
         [
             (partial(matrix, whole=True),
-             "this computes every entry anew; all but the first column and row are the old ones, moved."),
+             "this computes every entry again; all but the first column and row are the old ones, moved."),
             (partial(matrix, ages=False), "the old first column ages by lam before the new product is added."),
             (partial(matrix, moves=False), "the old entries step down by one and to the right by one."),
             (partial(matrix, fades=True), "what is moved does not age: its weights have moved along with the samples."),
