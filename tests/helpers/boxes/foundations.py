@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from boxes import Case
+from voicewire.netsim.reference.tcp_sender import Timeout, measure
 from voicewire.pharyngeal.reference import levinson
 from voicewire_book.chapters.foundations import filters, signals
 from voicewire_book.chapters.foundations.judging import holm
 from voicewire_book.chapters.foundations.mqtt import Rules, World, answered, received
+from voicewire_book.chapters.foundations.tcp import expired
 
 __all__ = ["CASES"]
 
@@ -96,10 +98,31 @@ def _after_levinson(names: dict[str, Any]) -> dict[str, Any]:
     return {"a": a, "E": E}
 
 
+def _rto(rng: np.random.Generator) -> dict[str, Any]:
+    measured = rng.random() < 0.6
+    S, V = (float(rng.gamma(4, 0.03)), float(rng.gamma(4, 0.01))) if measured else (None, None)
+    return {
+        "S": S, "V": V, "RTO": float(rng.uniform(0.2, 50)), "least": float(rng.choice([0.0, 0.2, 1.0])),
+        "event": str(rng.choice(["measured", "measured", "expired"])), "sample": float(rng.gamma(4, 0.03)),
+        "sent": int(rng.integers(1, 3)),
+    }  # fmt: skip
+
+
+def _after_rto(names: dict[str, Any]) -> dict[str, Any]:
+    timer = Timeout(names["least"], names["RTO"], names["S"], names["V"])
+    if names["event"] == "expired":
+        expired(timer)
+    elif names["sent"] == 1:
+        measure(timer, names["sample"])
+    averages = {} if timer.srtt is None else {"S": timer.srtt, "V": timer.rttvar}
+    return {"RTO": timer.rto, **averages}
+
+
 CASES: dict[str, Case] = {
     "box-foundations-qos2": Case(_ends_of_qos2, _as_the_world_has_it),
     "box-foundations-holm": Case(_tests, lambda names: {"stands": holm(names["p"])}),
     "box-foundations-levinson": Case(_levinson, _after_levinson),
     "box-foundations-lms": Case(_lms, _after_lms),
     "box-foundations-rls": Case(_rls, _after_rls),
+    "box-foundations-rto": Case(_rto, _after_rto),
 }

@@ -250,7 +250,7 @@ def _(answer: Function) -> Feedback:
     for name, part in parts.items():
         share = float(np.sum(left[part] ** 2) / np.sum(d[part] ** 2))
         if share > 0.01:
-            raise NotYetError(f"{name} {100 * share:.0f} % of the energy is left: it may be 1 % at most.")
+            raise NotYetError(f"{name} {100 * share:.0f} % of the energy is left: at most 1 % may be left.")
         if np.mean(left[part] ** 2) < 0.5 * 0.02**2:
             raise NotYetError("less is left than the noise, which nobody can predict: is d used before it is guessed?")
     if abs(rise - 1) > 1e-6:

@@ -81,7 +81,7 @@ def _(answer: object) -> Feedback:
     if abs(half - np.sqrt(150)) < 1e-6 and abs(other - half) < 1e-6:
         return Feedback(False, "right for a = 1/2; what of another a?")
     if abs(half - np.sqrt(800 / 3)) < 1e-6:
-        return Feedback(False, "this is the window at the loss; the mean over the sawtooth is asked.")
+        return Feedback(False, "this is the window at the loss; the question is for the mean over the sawtooth.")
     said = "√((1 + a) / (2 p (1 - a))); for a = 1/2 the law of the text."
     cases = [(0.01, 0.5), (0.001, 0.7), (0.02, 0.25)]
     return formula(answer, lambda p, a: np.sqrt((1 + a) / (2 * p * (1 - a))), cases, right=said)
@@ -229,7 +229,7 @@ def _(answer: Function) -> Feedback:
             wanted.append(timer.rto)
         got = list(answer(list(events), least))
         if len(got) != len(wanted):
-            return Feedback(False, f"one timer for each event: {len(wanted)} are asked, you gave {len(got)}.")
+            return Feedback(False, f"one timer for each event: there are {len(wanted)}, you gave {len(got)}.")
         if got[0] != 2 and got[0] in (1, 2 * least):
             said = "doubles, too" if got[0] == 1 else "is 1 s, whatever the floor"
             return Feedback(False, f"before anything was measured the timer {said}: when it fires, 2 s are next.")
