@@ -32,11 +32,13 @@ def hold_states(n: int, k: int, ax: Axes | None = None) -> Axes:
             todo.append((answered + more, waiting - 1))
     for start, end, line in ways:
         touching = {f"patch{side}": boxes[one].get_bbox_patch() for side, one in (("A", start), ("B", end))}
+        look = {"color": house.COLOURS["muted"], "lw": 1.3, "shrinkA": 1, "shrinkB": 1}
+        (x, y), (to_x, to_y) = ((n - waiting, answered) for answered, waiting in (start, end))
+        ax.annotate("", (to_x, to_y), (x, y), arrowprops={"arrowstyle": "-", "linestyle": line, **look, **touching})
+        near = to_x - 0.25 * (to_x - x), to_y - 0.25 * (to_y - y)  # its head is solid, be its line dotted or not
         ax.annotate(
-            "", (n - end[1], end[0]), (n - start[1], start[0]),
-            arrowprops={"arrowstyle": "-|>", "linestyle": line, "color": house.COLOURS["muted"], "lw": 1.3,
-                        "shrinkA": 1, "shrinkB": 1, **touching},
-        )  # fmt: skip
+            "", (to_x, to_y), near, arrowprops={"arrowstyle": "-|>", **look, "shrinkA": 0, "patchB": touching["patchB"]}
+        )
     ax.plot([], [], color=house.COLOURS["muted"], linestyle="-", label="one answers")
     ax.plot([], [], color=house.COLOURS["muted"], linestyle=":", label="one is lost")
     ax.set(xlim=(-0.5, n + 0.5), ylim=(-0.4, k + 0.4), xlabel="subscribers that have answered or are lost")
