@@ -141,12 +141,12 @@ def shown(cell: nbformat.NotebookNode) -> str:
 
 
 def page(chapter: str) -> str:
-    """What stands on a page with its solutions folded."""
+    """What stands on a page with its solutions folded, but for the line that says how long it takes."""
     folded, said = False, []
     for cell in cells(chapter):
         folded = "{solution-start}" in cell.source or (folded and "{solution-end}" not in cell.source)
         said += [] if folded else [shown(cell)]
-    return "\n".join(said)
+    return re.sub(r"(?m)^\*\*Time\*\*.*$", "", "\n".join(said))
 
 
 @cache
