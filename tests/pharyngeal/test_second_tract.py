@@ -114,7 +114,7 @@ def test_chapter_1_counts_changes_that_are_larger_than_their_grain(kept):
 def test_chapter_4_says_what_the_file_says(kept):
     text = said("04_reproduction")
     moved = second_tract.changes(kept)
-    assert f"goes back by {second_tract.coupling(kept):.1f} cm a cm" in text
+    assert f"goes back by {second_tract.coupling(kept):.1f} cm for each centimetre" in text
     held, follows = (rows(moved, vowel="a", root=root, rise=0.14).iloc[0] for root in second_tract.ROOTS)
     assert f"F1 rises by {held['F1']:.1f} % and F2 by {held['F2']:.1f} %" in text
     assert abs(follows["F1"]) < 0.1 and f"F2 falls by {-follows['F2']:.1f} %" in text
@@ -124,7 +124,8 @@ def test_chapter_4_says_what_the_file_says(kept):
     down = rows(moved, root="held", rise=-0.2)
     falls = [int((down[name] < 0).sum()) for name in ("F1", "F2", "F3")]
     assert falls[0] == len(down) and falls[1] == len(down) - 1
-    assert f"F1 falls in all {falls[0]} vowels that can go there, F2 in {falls[1]} and F3 in {falls[2]}" in text
+    said_of_f1 = f"F1 falls in all {falls[0]} vowels whose larynx can go that low"
+    assert f"{said_of_f1}, F2 in {falls[1]} and F3 in {falls[2]}" in text
 
 
 def test_both_tracts_are_drawn_each_with_its_origin(kept):
