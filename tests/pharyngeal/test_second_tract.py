@@ -104,7 +104,8 @@ def test_chapter_1_counts_changes_that_are_larger_than_their_grain(kept):
     moved = second_tract.changes(kept)
     held, follows = (rows(moved, root=root) for root in second_tract.ROOTS)
     assert beyond_its_grain(held, "F1")[1] == beyond_its_grain(held, "F2")[1] == 0
-    assert f"F1 and F2 fall by more than that in no vowel; F2 rises by more in {beyond_its_grain(held, 'F2')[0]}" in text
+    rises = beyond_its_grain(held, "F2")[0]
+    assert f"F1 and F2 fall by more than that in no vowel; F2 rises by more in {rises}" in text
     up, down = beyond_its_grain(follows, "F2")
     assert f"F2 falls by more than that in {down} of 16 vowels and rises by more in {up}" in text
     ups, downs = zip(*(beyond_its_grain(each, "F3") for each in (held, follows)), strict=True)
