@@ -17,9 +17,10 @@ from pathlib import Path
 import nbformat
 
 from voicewire_book import paths
-from voicewire_book.course import deck, exam, handout, hidden, marks, pack, plan, printing, secret, slides
+from voicewire_book.course import deck, exam, handout, hidden, marks, pack, plan, printing, secret, slides, trial
 from voicewire_book.course.key import ASSIGNMENT, PROJECT, GradingError, read_key
 from voicewire_book.course.markup import Markup, labels, needs
+from voicewire_book.kit import concepts
 
 __all__ = ["Course", "write_course"]
 
@@ -228,7 +229,26 @@ def _keys(course: Course) -> None:
     course.tell(f"hidden tests for the assignments: {total} drawn")
 
 
-PIECES: list[Callable[[Course], None]] = [_slides, _handouts, _exams, _figures, _plan, _marks, _keys]
+def _concepts(course: Course) -> None:
+    """Questions on what is often misunderstood, for before and after a part, and what a trial with a class needs."""
+    for part in course.parts:
+        if items := [item for item in concepts.ITEMS if item.part == part]:
+            title = f"Before and after: {paths.part(part).title}"
+            sheet = trial.questions(items, "Answer before the part, and again after it.")
+            course.place(STUDENTS, "concepts", f"{part}.html").write_text(deck.sheet(title, sheet), encoding="utf-8")
+    titles = [f"{path.parent.name}/{path.stem}" for path in course.chapters()]
+    for name, title, body in (
+        ("questions", "Ten questions", trial.questions(concepts.PILOT, "Code ____________ before / after")),
+        ("consent", "A trial with a class", trial.consent()),
+    ):
+        course.place(YOURS, "pilot", f"{name}.html").write_text(deck.sheet(title, body), encoding="utf-8")
+    course.place(YOURS, "pilot", "time-log.csv").write_text(trial.log(titles), encoding="utf-8")
+    answers = deck.sheet("Concepts: answers", trial.key(concepts.ITEMS))
+    course.place(YOURS, "concepts.html").write_text(answers, encoding="utf-8")
+    course.tell(f"concepts: {len(concepts.ITEMS)} questions, {len(concepts.PILOT)} of them for a trial")
+
+
+PIECES: list[Callable[[Course], None]] = [_slides, _handouts, _exams, _figures, _plan, _marks, _keys, _concepts]
 """What a course has, in the order in which it is written."""
 
 

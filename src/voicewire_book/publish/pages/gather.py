@@ -21,6 +21,7 @@ from sphinx.config import Config
 from sphinx.environment import BuildEnvironment
 
 from voicewire_book import paths
+from voicewire_book.kit import concepts
 from voicewire_book.ledger.loading import read, studies
 from voicewire_book.publish.pages import introduction, kept, people, reading, scorecard, status, way
 from voicewire_book.publish.pages.api import pages as api
@@ -29,7 +30,7 @@ __all__ = ["FENCE", "KINDS", "fragments", "glossary", "parts", "text"]
 
 KINDS = (
     *("parts", "findings", "finding_STUDY", "times_STUDY"),
-    *("notation", "errata", "glossary", "scorecard", "status", "journey", "courses", "boxes"),
+    *("notation", "errata", "glossary", "scorecard", "status", "journey", "courses", "boxes", "concepts"),
     *("contributors", "mended", "kept"),
     *("api", "api_ROOM"),
 )
@@ -94,6 +95,8 @@ def text(kind: str, base: Path, link: Callable[[str], str | None]) -> str:
         return way.small(base, link)
     if kind == "boxes":
         return boxes(base, link)
+    if kind == "concepts":
+        return inventory(link)
     if kind == "courses":
         return reading.courses(base)
     if kind in ("contributors", "mended"):
@@ -131,6 +134,21 @@ def boxes(base: Path, link: Callable[[str], str | None]) -> str:
                 found = BOX.findall(cell.source) if cell.cell_type == "markdown" else ()
                 rows += [f"| {{ref}}`{title} <{name}>` | {{doc}}`/{page}` |\n" for title, name in found]
     return "| algorithm | chapter |\n|---|---|\n" + "".join(rows) if rows else "No chapter has a box in this copy.\n"
+
+
+def inventory(link: Callable[[str], str | None]) -> str:
+    """Return the questions on what is often misunderstood, part by part, each with its answer folded."""
+    found = []
+    for part in paths.PARTS:
+        items = [each for each in concepts.ITEMS if each.part == part.name and link(f"notebooks/{each.chapter}")]
+        found += [f"## {part.title}\n"] if items else []
+        for each in items:
+            options = "\n".join(f"- ({letter}) {option}" for letter, option in zip("abcd", each.options, strict=True))
+            taught = f"Taught in {{doc}}`/notebooks/{each.chapter}`."
+            fold = f"```{{admonition}} Answer: {each.name}\n:class: dropdown\n"
+            answer = f"{fold}**({each.letter})** {each.why} {taught}\n```"
+            found.append(f"{each.question}\n\n{options}\n\n{answer}\n")
+    return "\n".join(found) or "No chapter that they ask about stands in this copy.\n"
 
 
 def fragments(base: Path, name: str) -> str:
