@@ -234,8 +234,8 @@ ITEMS = (
             "that a subscriber is connected",
         ),
         2,
-        "PUBACK answers on the publisher's leg only. The publisher does not learn whether anybody has subscribed, or has "
-        "the message.",
+        "PUBACK answers on the publisher's leg only. The publisher does not learn whether anybody has subscribed, or "
+        "has the message.",
     ),
     Item(
         "exactly once, and memory",
