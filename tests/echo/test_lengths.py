@@ -71,7 +71,7 @@ def test_the_chapter_says_what_the_table_and_the_room_say():
     }
     living, first, second = off.values()
     # rounded up in the tenth and in the whole: "within"
-    assert f"In the first laboratory it is within {np.ceil(10 * first) / 10:.1f} dB" in text
+    assert f"In the first laboratory the bracket is within {np.ceil(10 * first) / 10:.1f} dB" in text
     assert f"in the second within {np.ceil(second):.0f} dB" in text
     assert f"In the living room it is up to {living:.1f} dB off" in text
     room = recording_pairs.living_room()

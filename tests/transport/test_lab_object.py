@@ -116,7 +116,7 @@ def without_stage_3(data, own, owner, name, now):
         ("forged", lambda c, known, wanted: c, "reads 'shut'"),
         ("signed", lambda data, owner: True, "one bit of byte 0"),
         ("signed", lambda data, owner: False, "last 64 bytes"),
-        ("signed", lambda data, owner: None if signed(data, owner) else False, "say True"),
+        ("signed", lambda data, owner: None if signed(data, owner) else False, "return True"),
         ("signed", raises_when_forged, "catch it"),
         ("signed", believes_any_owner, "somebody else's key"),
         ("signed", lambda data, owner: signed(data[:8] + bytes(4) + data[12:], owner), "last 64 bytes"),

@@ -240,7 +240,7 @@ HINTS = [
     (of("voip-ex-jain"), lambda a, x: 1 - a + a * x, "Jain squares"),
     (of("voip-ex-jain"), lambda a, x: (1 - a + a * x) / (1 - a + a * x * x), "above the line"),
     (of("voip-ex-jain"), lambda a, x: 1 / uneven(a, x), "turn it over"),
-    (of("voip-ex-jain"), lambda a, x: uneven(1 - a, x), "who get x"),
+    (of("voip-ex-jain"), lambda a, x: uneven(1 - a, x), "that get x"),
     (of("voip-ex-paired"), lambda rho: (1 - rho) ** -0.5, "its square"),
     (of("voip-ex-paired"), lambda rho: (1 - rho) ** -2, "not with its root"),
     (of("voip-ex-paired"), lambda rho: 1 / (1 - rho**2), "regression"),
@@ -336,7 +336,7 @@ def test_no_answer_of_three_digits_stands_on_the_page_above(chapter):
         if cell.source.startswith("## Exercises"):
             break
         page += [
-            cell.source,
+            re.sub(r"(?m)^\*\*Time\*\*.*$", "", cell.source),
             *(o.get("text", "") or o.get("data", {}).get("text/plain", "") for o in cell.get("outputs", [])),
         ]
     numbers = re.findall(r"(?<![\d.])\d+(?:\.\d+)?", "\n".join(page))
