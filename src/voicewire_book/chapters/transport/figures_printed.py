@@ -67,7 +67,7 @@ def _bands(ax: Axes, found: Iterator[tuple[int, str, list[Samples]]]) -> None:
 def printed(r: Recorded, network: str, what: str, upper: Axes | None = None, lower: Axes | None = None) -> Axes:
     """Draw one of Figures 4 to 7 as the slides have it: four curves of MQTT above, four of TCP below."""
     if upper is None or lower is None:
-        _, (upper, lower) = plt.subplots(2, 1, figsize=(6.0, 4.8), sharex=True)
+        _, (upper, lower) = plt.subplots(2, 1, figsize=(5.6, 4.5), sharex=True)
     for ax, transport in ((upper, "mqtt"), (lower, "tcp")):
         own = [(kind, end) for of, kind, end in CURVES if of == transport]
         _bands(
