@@ -185,7 +185,7 @@ def test_what_tests_import_is_locked_or_known():
     locked = {name.lower().replace("_", "-") for name in re.findall(r"^([\w.-]+)==", lock, re.MULTILINE)}
     brought = packages_distributions()
     own = {*(path.name for path in paths.PACKAGES), "tests", "__future__", *sys.stdlib_module_names}
-    own |= {path.stem for path in FILES}
+    own |= {path.stem for path in FILES} | {path.parent.name for path in FILES if path.stem == "__init__"}
     own |= {path.stem for path in (needs.ROOT / "tools").glob("*.py")}
     strange = set()
     for path in FILES:

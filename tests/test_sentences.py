@@ -462,7 +462,7 @@ CONTAINS = {
     "foundations/02_filters": ("LMS", "NLMS", "affine projection", "RLS"),
     "foundations/03_tcp": ("segment", "round trip", "timer", "square.root", "queue"),
     "foundations/04_mqtt": ("topic", "packet", "session", "exactly once"),
-    "foundations/05_measuring_and_judging": ("interval", "depend", "come out otherwise"),
+    "foundations/05_measuring_and_judging": ("interval", "depend", "different verdict"),
     "journey/01_from_mouth_to_kettle": (r"\bsay\(", "echo", r"\bcalled\(", "sealed", "QoS 3", "slots", r"\bframes\("),
 }
 """What the parts' first pages say that a chapter takes up, by words that its text or code must have."""
