@@ -13,6 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from voicewire_book.kit.exercises import UNANSWERED, Feedback, choice, formula, function, number, sequence, unanswered
+from voicewire_book.kit.records import Nested, Stage
 
 
 class Hostile:
@@ -360,3 +361,52 @@ def test_a_function_that_changes_its_argument_is_judged_by_what_it_returns():
     cases = [([3, 1, 2],), ([5, 9, 7],)]
     assert formula(spoils, lambda values: sorted(values)[1], cases)
     assert cases == [([3, 1, 2],), ([5, 9, 7],)]
+
+
+@pytest.mark.parametrize(
+    ("times", "unit", "hint"),
+    [
+        (2.0, "s", "one way or both ways"),
+        (2.0, "cm", "counted twice"),
+        (2 * np.pi, "cm", "too large"),
+        (2 * np.pi, "Hz", "radians"),
+        (8.0, "bytes", "bits and bytes"),
+        (8.0, "dB", "too large"),
+        (100.0, "slots", "too large"),
+        (1000.0, "", "kilo"),
+    ],
+)
+def test_a_factor_is_a_hint_only_where_a_unit_allows_it(times, unit, hint):
+    message = number(6.24 * times, 6.24, unit=unit).message
+    assert hint in message
+    if hint == "too large":
+        assert message == f"{6.24 * times:.4g} {unit} is too large."
+
+
+def test_an_option_may_be_written_out_behind_its_letter():
+    assert choice("(b) the first loud window overshoots", "b", ("a", "b"))
+    assert choice("b: the first loud window", "b", ("a", "b"))
+    assert not choice("a) the other one", "b", ("a", "b"))
+    assert "none of the options" in choice("(f) something else", "b", ("a", "b")).message
+    assert "none of the options" in choice("because of that", "b", ("a", "b")).message
+
+
+def test_a_lambda_of_sympy_is_a_function():
+    x = sympy.Symbol("x")
+    assert formula(sympy.Lambda(x, 2 * x), lambda x: 2 * x, [(1.0,), (3.0,)])
+    assert not formula(sympy.Lambda(x, 3 * x), lambda x: 2 * x, [(1.0,), (3.0,)])
+
+
+def test_the_case_that_failed_can_be_run_again():
+    def wrong(x, k):
+        x[0] = 99.0  # what a student's function does to its arguments is its own affair
+        return 0.0
+
+    cases = [(np.arange(9.0), 2), (np.arange(3.0), 1)]
+    verdict = Stage(cases, lambda x, k: x[k], (), "right").check(wrong)
+    assert not verdict and ".case" in verdict.message
+    x, k = verdict.case
+    assert k == 2 and np.array_equal(x, np.arange(9.0))
+    nested = Nested([([1, 2],)], lambda given: {"sum": sum(given)}, (), "right").check(lambda given: {"sum": 4})
+    assert nested.case == ([1, 2],) and ".case" in nested.message
+    assert Stage(cases, lambda x, k: x[k], (), "right").check(lambda x, k: x[k]).case == ()

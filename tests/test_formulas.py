@@ -86,5 +86,5 @@ def test_an_expression_in_the_question_s_letters_is_read(label, letters):
     wrong = sum(map(sympy.Symbol, letters), sympy.Rational(22, 7))
     feedback = check(label, [wrong, wrong] if label == "foundations-signals-pair" else wrong)
     assert not feedback.ok
-    for refused in ("hand over the function", "is not a quantity", "raises", "fails with", "is asked, you gave"):
+    for refused in ("submit the function", "is not a quantity", "raises", "fails with", "is asked, you gave"):
         assert refused not in feedback.message, feedback.message

@@ -13,31 +13,24 @@ from voicewire_book import paths
 
 pytestmark = pytest.mark.landing
 
-NOT_YET: set[str] = set()
-"""Chapters that are still told the old way."""
 CHAPTERS = {f"{path.parent.name}/{path.stem}": path for path in paths.chapters()}
-PLAIN = sorted(set(CHAPTERS) - NOT_YET)
 SHARE = 0.05
 """Of visible cells without a word, and of sentences that are long."""
 
 
-def test_the_chapters_still_to_be_rewritten_are_there():
-    assert set(CHAPTERS) >= NOT_YET
-
-
-@pytest.mark.parametrize("name", PLAIN)
+@pytest.mark.parametrize("name", CHAPTERS)
 def test_each_figure_is_named_before_it_is_seen(name):
     assert plain.look(nbformat.read(CHAPTERS[name], as_version=4)).unnamed == []
 
 
-@pytest.mark.parametrize("name", PLAIN)
+@pytest.mark.parametrize("name", CHAPTERS)
 def test_visible_code_has_its_word_and_sentences_end(name):
     found = plain.look(nbformat.read(CHAPTERS[name], as_version=4))
     assert len(found.unspoken) <= SHARE * found.cells, found.unspoken
     assert len(found.long) <= SHARE * found.sentences, found.long
 
 
-@pytest.mark.parametrize("name", PLAIN)
+@pytest.mark.parametrize("name", CHAPTERS)
 def test_a_chapter_lists_its_symbols(name):
     cells = json.loads(CHAPTERS[name].read_text(encoding="utf-8"))["cells"]
     [table] = ["".join(cell["source"]) for cell in cells if cell["id"] == "symbols"]

@@ -9,7 +9,6 @@ import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import nbformat
@@ -24,7 +23,7 @@ DISPLAY = re.compile(r"\$\$.*?\$\$(?: *\([\w-]+\))?", re.S)
 COMMENT = re.compile(r"<!--.*?-->", re.S)
 LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 SET_APART = re.compile(r"^\s*(?:#|\||:\w+:|%)")  # headings, rows of tables, options of directives
-ITEM = re.compile(r"^\s*(?:[-*+]|\d+\.|- \([a-h]\)) +")
+ITEM = re.compile(r"^\s*(?:[-*+]|\d+\.) +")
 END = re.compile(r"(?<=[.!?:;])[)”\"*_]* +(?=[\[“\"(*_$A-Z0-9`])")
 UNSEEN = {"hide-input", "hide-cell", "remove-input", "remove-cell", "check", "solution"}
 
@@ -99,10 +98,7 @@ def main(paths: list[str]) -> None:
     """Print what is found in notebooks."""
     for path in paths:
         found = look(nbformat.read(path, as_version=4))
-        print(
-            f"{Path(path).parent.name}/{Path(path).stem}: figures not named {len(found.unnamed)} of {found.figures},",
-            end=" ",
-        )
+        print(f"{path}: figures not named {len(found.unnamed)} of {found.figures},", end=" ")
         print(f"cells without a word {len(found.unspoken)} of {found.cells},", end=" ")
         print(f"sentences above {LONG} words {len(found.long)} of {found.sentences}")
         for each in (*found.unnamed, *found.unspoken):

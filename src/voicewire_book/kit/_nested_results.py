@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from voicewire_book.kit._student_functions import MOST, Case, Function, NotYetError, as_function
+from voicewire_book.kit._student_functions import AGAIN, MOST, Case, Function, NotYetError, as_function
 from voicewire_book.kit.exercises import Feedback, Mistakes
 
 __all__ = ["compared"]
@@ -30,9 +30,10 @@ def compared(
         try:
             results.append(_plain(function(*copy.deepcopy(case))))
         except NotYetError as problem:
-            return Feedback(False, f"given {given}, your function {problem}")
+            return Feedback(False, f"given {given}, your function {problem}", copy.deepcopy(case))
         except Exception as error:  # whatever a student's code may raise
-            return Feedback(False, f"given {given}, your function raises {type(error).__name__}: {error}")
+            told = f"given {given}, your function raises {type(error).__name__}: {error}"
+            return Feedback(False, told, copy.deepcopy(case))
     wanted = [_plain(right(*copy.deepcopy(case))) for case in cases]
     gaps = [_gap(got, due) for got, due in zip(results, wanted, strict=True)]
     wrong = next((i for i, gap in enumerate(gaps) if gap), None)
@@ -42,9 +43,8 @@ def compared(
         if all(_alike(mistake, case, got) for case, got in zip(cases, results, strict=True)):
             return Feedback(False, hint)
     given = " and ".join(map(_given, cases[wrong]))
-    if results[wrong] is None:
-        return Feedback(False, f"given {given}, your function gives nothing: is a return missing?")
-    return Feedback(False, f"given {given}, your function {gaps[wrong]}")
+    why = "gives nothing: is a return missing?" if results[wrong] is None else f"{gaps[wrong]} {AGAIN}"
+    return Feedback(False, f"given {given}, your function {why}", copy.deepcopy(cases[wrong]))
 
 
 def _alike(mistake: Function, case: Case, got: Any) -> bool:

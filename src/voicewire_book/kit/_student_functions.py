@@ -16,10 +16,13 @@ import numpy as np
 
 from voicewire_book.kit.exercises import UNANSWERED, Feedback, Mistakes, _callable, _symbols, sequence, unanswered
 
-__all__ = ["Case", "Function", "NotYetError", "as_function", "called", "expression", "staged"]
+__all__ = ["AGAIN", "Case", "Function", "NotYetError", "as_function", "called", "expression", "staged"]
 
 MOST = 10_000
 """Numbers that are looked at in what a function gives."""
+
+AGAIN = "What the check returns has the arguments: `.case`."
+"""How a student gets at a case that failed for no usual reason."""
 
 Case = tuple[Any, ...]
 """The arguments of one call."""
@@ -32,7 +35,7 @@ def as_function(answer: object) -> Function | Feedback:
     """Return an answer that can be called, or what to say to one that can't."""
     if unanswered(answer):
         return UNANSWERED
-    return answer if callable(answer) else Feedback(False, "hand over the function itself, without calling it.")
+    return answer if callable(answer) else Feedback(False, "submit the function itself, without calling it.")
 
 
 def expression(answer: Any, *names: str) -> Any:
@@ -106,9 +109,9 @@ def staged(
         try:
             results.append(_flat(answer(*copy.deepcopy(case))))
         except _NoNumbersError as problem:
-            return Feedback(False, f"{_told(case)}{problem}")
+            return Feedback(False, f"{_told(case)}{problem}", copy.deepcopy(case))
         except Exception as error:  # whatever a student's code may raise
-            return Feedback(False, f"{_told(case)}raises {type(error).__name__}: {error}")
+            return Feedback(False, f"{_told(case)}raises {type(error).__name__}: {error}", copy.deepcopy(case))
     wanted = [_flat(right(*copy.deepcopy(case))) for case in cases]
     verdicts = [_compared(got, due, tolerance) for got, due in zip(results, wanted, strict=True)]
     wrong = next((i for i, verdict in enumerate(verdicts) if not verdict), None)
@@ -117,7 +120,8 @@ def staged(
     for mistake, hint in mistakes:
         if all(_same(mistake, case, got, tolerance) for case, got in zip(cases, results, strict=True)):
             return Feedback(False, hint)
-    return Feedback(False, f"{_told(cases[wrong])}is not right yet. {verdicts[wrong].message}")
+    said = f"{_told(cases[wrong])}is not right yet. {verdicts[wrong].message} {AGAIN}"
+    return Feedback(False, said, copy.deepcopy(cases[wrong]))
 
 
 def _flat(value: Any) -> list[Any]:

@@ -1,6 +1,6 @@
 """Feedback for exercises: what a student gave, judged kindly and explained.
 
-The records of exercises (`records`) judge by these. They take whatever a student may hand over (an int, a
+The records of exercises (`records`) judge by these. They take whatever a student may submit (an int, a
 float, a NumPy scalar, a list of one, ``"6.24 s"``, nothing at all) and always return a `Feedback`; they never
 raise because of an answer. No grader needs to be installed.
 
@@ -18,7 +18,7 @@ import inspect
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -41,6 +41,8 @@ class Feedback:
 
     ok: bool
     message: str
+    case: tuple[Any, ...] = field(default=(), compare=False)
+    """The arguments with which a function failed, where one did: call it with them and see."""
 
     def __bool__(self) -> bool:
         return self.ok
@@ -51,24 +53,31 @@ class Feedback:
 
 UNANSWERED = Feedback(False, "not answered yet. Put your answer into the cell above, then run both cells.")
 
-#: Factors that a wrong unit or a forgotten conversion leaves behind, and what to tell the student.
-_FACTORS: tuple[tuple[float, str], ...] = (
-    (-1.0, "the size is right, the sign is not."),
-    (8.0, "eight times too large: bits and bytes are mixed up."),
-    (1 / 8, "eight times too small: bits and bytes are mixed up."),
-    (10.0, "ten times too large: count the powers of ten again."),
-    (0.1, "ten times too small: count the powers of ten again."),
-    (100.0, "a hundred times too large: is a fraction asked, and not a percentage?"),
-    (0.01, "a hundred times too small: is a percentage asked, and not a fraction?"),
-    (1e3, "a thousand times too large: look at the unit (kilo, milli)."),
-    (1e-3, "a thousand times too small: look at the unit (kilo, milli)."),
-    (1e6, "a million times too large: look at the unit (mega, micro)."),
-    (1e-6, "a million times too small: look at the unit (mega, micro)."),
-    (2.0, "twice too large: one way or both ways, amplitude or peak to peak?"),
-    (0.5, "half of what it should be: one way or both ways, amplitude or peak to peak?"),
-    (2 * math.pi, "2π times too large: hertz or radians per second?"),
-    (1 / (2 * math.pi), "2π times too small: hertz or radians per second?"),
+_ANY, _BITS, _TURNS = r".*", r"|s|ms|ns|.*(?:bit|byte).*", r"|s|ms|ns|Hz|rad.*"
+_FACTORS: tuple[tuple[float, str, str], ...] = (
+    (-1.0, _ANY, "the size is right, the sign is not."),
+    (8.0, _BITS, "eight times too large: bits and bytes are mixed up."),
+    (1 / 8, _BITS, "eight times too small: bits and bytes are mixed up."),
+    (10.0, _ANY, "ten times too large: count the powers of ten again."),
+    (0.1, _ANY, "ten times too small: count the powers of ten again."),
+    (100.0, r"|%", "a hundred times too large: is a fraction asked, and not a percentage?"),
+    (0.01, r"|%", "a hundred times too small: is a percentage asked, and not a fraction?"),
+    (1e3, _ANY, "a thousand times too large: look at the unit (kilo, milli)."),
+    (1e-3, _ANY, "a thousand times too small: look at the unit (kilo, milli)."),
+    (1e6, _ANY, "a million times too large: look at the unit (mega, micro)."),
+    (1e-6, _ANY, "a million times too small: look at the unit (mega, micro)."),
+    (2.0, r"s|ms|ns", "twice too large: one way or both ways?"),
+    (0.5, r"s|ms|ns", "half of what it should be: one way or both ways?"),
+    (2.0, _ANY, "twice too large: is something counted twice?"),
+    (0.5, _ANY, "half of what it should be: is there something that counts twice?"),
+    (2 * math.pi, _TURNS, "2π times too large: hertz or radians per second?"),
+    (1 / (2 * math.pi), _TURNS, "2π times too small: hertz or radians per second?"),
 )
+"""Factors that a forgotten conversion leaves behind, the units in which each can, and what to tell the student."""
+
+
+_OPTION = re.compile(r"\s*\(?([a-z])[).:]\s*\w")
+"""The beginning of an option that is written out: ``(b) the passes overshoot``."""
 
 
 class _NotANumberError(ValueError):
@@ -136,6 +145,8 @@ def choice(
         wanted = expected
         names = {_plain(name): label for label, text in texts.items() for name in (text, label)}
         chosen = names.get(_plain(_text(answer)))
+        if chosen is None and (written := _OPTION.match(_text(answer))):  # its letter, and then its words
+            chosen = names.get(_plain(written[1]))
         if chosen is None:
             return Feedback(False, f"{_quote(answer)} is none of the options: {', '.join(texts)}.")
     if chosen == wanted:
@@ -212,14 +223,14 @@ def function(
     if unanswered(answer):
         return UNANSWERED
     if not callable(answer):
-        return Feedback(False, f"hand over the function itself, without calling it; this is {_quote(answer)}.")
+        return Feedback(False, f"submit the function itself, without calling it; this is {_quote(answer)}.")
     cases = list(cases)
     for arguments, expected in cases:
         verdict = _one_call(answer, arguments, expected, (tolerance, absolute), unit)
         if not verdict:
             tried = [given for given, _ in cases]
             hints = (hint for wrong, hint in mistakes if _agrees(answer, wrong, tried, tolerance))
-            return Feedback(False, next(hints, verdict.message))
+            return Feedback(False, next(hints, verdict.message), copy.deepcopy(arguments))
     return Feedback(True, right or "your function gives what it should in every case tried.")
 
 
@@ -245,7 +256,9 @@ def formula(
 
 
 def _symbols(answer: Any) -> set[str] | None:
-    """Names in an expression of SymPy; None for anything else, also for what raises when it is looked at."""
+    """Names in an expression of SymPy; None for anything else, a Lambda too, and what raises when looked at."""
+    if callable(answer):
+        return None
     try:
         return {str(symbol.name) for symbol in answer.free_symbols}
     except Exception:  # whatever a student's object may raise
@@ -302,8 +315,8 @@ def _general_hint(value: float, expected: float, tolerance: float, absolute: flo
     if expected != 0:
         # A hint must not be a coincidence of a wide tolerance.
         tight = min(tolerance, 0.02)
-        for factor, hint in _FACTORS:
-            if _near(value, expected * factor, tight, 0.0):
+        for factor, units, hint in _FACTORS:
+            if re.fullmatch(units, unit) and _near(value, expected * factor, tight, 0.0):
                 return hint
         if abs(expected) != 1 and _near(value, 1 / expected, tight, 0.0):
             return "this is the reciprocal: numerator and denominator have changed places."
@@ -324,7 +337,7 @@ def _read_number(answer: object, unit: str) -> list[float]:
     if isinstance(answer, str):
         return _read_text(answer, unit)
     if callable(answer):
-        raise _NotANumberError("this is a function: call it, and hand over what it returns.")
+        raise _NotANumberError("this is a function: call it, and submit what it returns.")
     if not isinstance(answer, int | float | Fraction):
         try:
             array = np.asarray(answer)

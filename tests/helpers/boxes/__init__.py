@@ -16,8 +16,8 @@ import nbformat
 import numpy as np
 
 from voicewire_book import paths
+from voicewire_book.publish.pages.gather import BOX
 
-BOX = re.compile(r"^(`{3,})\{admonition\}[^\n]*\n:class: box\n:name: (box-[\w-]+)\n(.*?)^\1", re.M | re.S)
 LINES = re.compile(r"(?:^(?: {4}.*)?\n)+", re.M)
 
 
@@ -36,14 +36,11 @@ def lines(body: str) -> str:
     return textwrap.dedent("".join(LINES.findall(body))).strip() + "\n"
 
 
-def boxes() -> dict[str, str]:
-    """Return the code of each box of the book, by its name."""
-    found = {}
-    for path in paths.chapters():
-        for cell in nbformat.read(path, as_version=4).cells:
-            if cell.cell_type == "markdown":
-                found.update({name: lines(body) for _, name, body in BOX.findall(cell.source)})
-    return found
+def bodies() -> dict[str, str]:
+    """Return what stands in each box of the book, by its name."""
+    cells = (cell for path in paths.chapters() for cell in nbformat.read(path, as_version=4).cells)
+    text = "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    return {name: body for _, _, name, body in BOX.findall(text)}
 
 
 def cases() -> dict[str, Case]:

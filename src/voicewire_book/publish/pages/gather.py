@@ -26,7 +26,7 @@ from voicewire_book.ledger.loading import read, studies
 from voicewire_book.publish.pages import introduction, kept, people, reading, scorecard, status, way
 from voicewire_book.publish.pages.api import pages as api
 
-__all__ = ["FENCE", "KINDS", "fragments", "glossary", "parts", "text"]
+__all__ = ["BOX", "FENCE", "KINDS", "fragments", "glossary", "parts", "text"]
 
 KINDS = (
     *("parts", "findings", "finding_STUDY", "times_STUDY"),
@@ -34,7 +34,10 @@ KINDS = (
     *("contributors", "mended", "kept"),
     *("api", "api_ROOM"),
 )
-BOX = re.compile(r"^`{3,}\{admonition\} (?:Algorithm: )?([^\n]*)\n:class: box\n:name: (box-[\w-]+)$", re.M)
+BOX = re.compile(
+    r"^(`{3,})\{admonition\} (?:Algorithm: )?([^\n]*)\n:class: box\n:name: (box-[\w-]+)\n(.*?)^\1", re.M | re.S
+)
+"""A box in a chapter: its fence, title, name and body."""
 FENCE = re.compile(r"^```\{gather\} (\w+)\n```$", re.M)
 
 
@@ -132,7 +135,7 @@ def boxes(base: Path, link: Callable[[str], str | None]) -> str:
             page = path.relative_to(base).as_posix().removesuffix(".ipynb")
             for cell in nbformat.read(path, as_version=4).cells if link(page) is not None else ():
                 found = BOX.findall(cell.source) if cell.cell_type == "markdown" else ()
-                rows += [f"| {{ref}}`{title} <{name}>` | {{doc}}`/{page}` |\n" for title, name in found]
+                rows += [f"| {{ref}}`{title} <{name}>` | {{doc}}`/{page}` |\n" for _, title, name, _ in found]
     return "| algorithm | chapter |\n|---|---|\n" + "".join(rows) if rows else "No chapter has a box in this copy.\n"
 
 
