@@ -238,7 +238,7 @@ def outline(articulation: Articulation) -> Outline:
 def area_function(articulation: Articulation) -> tuple[Array, Array]:
     """Return areas (cm^2) and lengths (cm) of the tract's sections, glottis first.
 
-    Area follows the opening by a power law, A = k d^1.5, with k 1.9 in the mouth falling to 1.4 in the pharynx
+    Area follows the opening by a power law, A = mu d^1.5, with mu 1.9 in the mouth falling to 1.4 in the pharynx
     (assumption, after Heinz and Stevens); a larynx tube of 2.5 cm and 0.6 cm^2 and a lip tube close the ends.
 
     Parameters
