@@ -37,215 +37,217 @@ ITEMS = (
         "sampling and spectrum",
         "foundations/01_signals",
         "A tone of 5 kHz is sampled 8000 times a second, with no filter before. What does the spectrum of the samples "
-        "show?",
+        "show between 0 and 4 kHz?",
         (
-            "a line at 5 kHz",
-            "a line at 3 kHz",
             "nothing: tones above 4 kHz are lost",
-            "a line at 4 kHz, the highest that fits",
+            "a line at 3 kHz, as if that had been the tone",
+            "a line at 4 kHz, the highest frequency that fits",
+            "a faint line at 5/2 kHz, half of the tone",
         ),
         1,
-        "The samples of 5 kHz and of 8 - 5 = 3 kHz are the same numbers, up to a sign. Nothing is lost and nothing is "
-        "clipped: the tone appears where it is not. That is why a filter has to stand before the sampler.",
+        "The samples of 5 kHz and of 8 - 5 = 3 kHz are the same numbers. Nothing is lost and nothing is clipped: the "
+        "tone appears where it is not. That is why a filter has to stand before the sampler.",
     ),
     Item(
         "pole and formant",
         "foundations/01_signals",
-        "A linear prediction of order 12 of a vowel has six pairs of poles. How many formants does the vowel have?",
+        "A linear prediction of order 12 of a vowel has twelve poles in six pairs. How many formants does the vowel "
+        "have?",
         (
-            "six, one for each pair",
-            "twelve, one for each pole",
-            "as many as the spectrum of the samples has peaks",
-            "it does not follow: a pole is the model's, and some only shape the slope",
+            "six, because each pair is a resonance of the tract",
+            "twelve, because each pole is a resonance",
+            "as many as the samples' spectrum has peaks",
+            "the poles alone do not tell: some only shape the slope",
         ),
         3,
-        "A pole belongs to the model, a formant to the vocal tract. A pair with a wide bandwidth, or on the real "
-        "axis, describes the slope of the spectrum. Peaks of the spectrum do not decide it either: each harmonic of "
-        "the voice is one.",
+        "A pole belongs to the model, a formant to the vocal tract. A pair with a wide bandwidth describes the slope "
+        "of the spectrum. Peaks of the spectrum do not decide it either: each harmonic of the voice is one.",
     ),
     Item(
         "floor and speed",
         "foundations/02_filters",
-        "The step of an LMS filter is small. It is doubled. What happens?",
+        "An LMS filter listens with noise. Its step is far below the bound, and is doubled. What happens?",
         (
             "it learns faster and ends at a higher floor",
-            "it learns faster and ends at the same floor: the input decides the floor",
-            "it learns faster and ends at a lower floor, because it has more time there",
-            "it learns at the same speed, but more accurately",
+            "it learns faster and ends at the same floor",
+            "it learns faster and ends at a lower floor",
+            "it learns more slowly and ends at a lower floor",
         ),
         0,
-        "A larger step follows the error faster, and the noise in it as well. Speed and floor are two ends of one "
-        "knob. A longer run does not lower the floor: the filter is there already.",
+        "A larger step follows the error faster, and the noise in it as well: speed and floor are two ends of one "
+        "knob. A longer run does not lower the floor, because the filter is there already.",
     ),
     Item(
         "error and misalignment",
-        "echo/01_adaptive_filters",
-        "An echo canceller takes 30 dB off the echo while a hum of one tone plays (ERLE). What do its taps know of "
-        "the room?",
+        "foundations/02_filters",
+        "A filter of many taps takes 30 dB off the echo of a single tone. What do its taps tell about the room?",
         (
             "the room's response, within 30 dB",
-            "the room's response, within 15 dB, since taps are amplitudes",
-            "next to nothing but what the room does to that one tone",
-            "nothing, because a hum is not speech",
+            "the room's response, within 15 dB",
+            "what the room does to this tone, and hardly more",
+            "nothing at all, because a tone is not speech",
         ),
         2,
-        "ERLE asks about the echo of what was played, misalignment about the taps. For one tone, many sets of taps "
-        "give the same echo. When the far end begins to speak, the echo is back.",
+        "The error asks about the echo of what was played, misalignment about the taps. For one tone, many sets of "
+        "taps give the same echo. As soon as something else is played, the echo is back.",
     ),
     Item(
         "two loudspeakers, two answers",
         "echo/01_adaptive_filters",
-        "Both loudspeakers of a stereo system play the same signal. A filter with two paths cancels the echo "
-        "perfectly. Then",
+        "Both loudspeakers of a stereo system play the same signal, and a filter with two paths cancels the echo "
+        "perfectly. What is certain?",
         (
-            "its two paths are those of the room",
-            "only the sum of its two paths is that of the room",
-            "one path is that of the room, the other is zero",
-            "the average of its two paths is that of the room, each within the noise",
+            "each of its paths is a path of the room",
+            "its two paths add up to the sum of the room's",
+            "one of its paths is right, and the other one is zero",
+            "its two paths are equal to each other",
         ),
         1,
-        "The microphone hears the sum only, so only the sum can be learnt. As soon as the two signals differ, the "
+        "The microphone hears only the sum, so only the sum can be learnt. As soon as the two signals differ, the "
         "wrong split becomes audible.",
     ),
     Item(
         "reuse and memory",
         "echo/02_rls_by_shifts",
-        "An RLS filter uses each sample three times instead of once. What does it gain, if every pass is solved "
-        "exactly?",
+        "An RLS filter uses each sample three times instead of once, and solves its equations exactly each time. What "
+        "does it gain?",
         (
             "three times as much information on the room",
-            "a floor three times lower at the same speed",
-            "what a shorter memory gives: it follows faster, and lets in more noise",
-            "nothing at all: the second pass changes no tap",
+            "a lower floor at the same speed",
+            "nothing, because the second pass changes no tap",
+            "what a shorter memory gives, in speed and in noise",
         ),
-        2,
-        "The passes of a sample are one step with a larger gain. A sample used again holds no new information. The "
-        "second pass does move the taps, by what the first one left.",
+        3,
+        "All passes of a sample are one step with a larger gain: the filter follows faster and lets in more noise. A "
+        "sample used again holds no new information. The second pass does move the taps, by what the first one left.",
     ),
     Item(
         "correlation and cause",
         "pharyngeal/04_reproduction",
-        "In all emphatic tokens the larynx stands higher, and F1 is higher. What shows whether the larynx raised F1?",
+        "In all emphatic tokens the larynx stands higher, and F1 is higher. What would show how much of F1 the larynx "
+        "raised?",
         (
-            "a correlation near 1 over many tokens",
-            "a p value below 0.001",
-            "a tract in which only the larynx moves: how much does F1 change there?",
-            "a second speaker with the same two rises",
+            "a correlation near 1 over a thousand further tokens",
+            "a p value below 0.001 in a test of both rises",
+            "a tract in which the larynx moves and the rest does not",
+            "a second speaker in whom both of them rise as well",
         ),
         2,
-        "Both rise together in every token of this consonant, whatever the cause. Only moving one and holding the "
-        "rest tells how much of the rise it can explain.",
+        "Both rise together in every token of this consonant, whatever the cause is. If one is moved and the rest is "
+        "held, the change is its own, and it can be compared with what was measured.",
     ),
     Item(
         "tokens and speakers",
         "foundations/05_measuring_and_judging",
-        "Five speakers say a vowel twenty times each. You want an interval for the mean of all speakers of the "
-        "language. The number of independent samples is",
+        "Five speakers say a vowel twenty times each, and you want an interval for the mean of all speakers of the "
+        "language. On how many values do you compute Student's interval?",
         (
-            "100, the number of tokens",
-            "5, or little more",
-            "20, the tokens of one speaker",
-            "500, since each token has five formants",
+            "on five, the means of the speakers",
+            "on twenty, the tokens of a speaker",
+            "on a hundred, all of the tokens",
+            "on whichever number gives the shorter interval",
         ),
-        1,
-        "Tokens of a speaker resemble one another, so the speakers count. A hundred tokens make each speaker's mean "
-        "accurate, and that is all.",
+        0,
+        "Tokens of one speaker resemble each other, so they are not independent. Twenty tokens make a speaker's mean "
+        "accurate, and that is all they do for the language.",
     ),
     Item(
         "one interval and many",
         "foundations/05_measuring_and_judging",
-        "A 95 % interval from one study is 3 to 7. Which sentence is true of the procedure?",
+        "A study gives a 95 % interval for a mean, from 3 to 7. What do the 95 % refer to?",
         (
-            "95 % of the samples lie between 3 and 7",
-            "in 95 % of such studies the interval that comes out holds the true value",
-            "the true value lies between 3 and 7 in 95 % of the cases",
-            "95 % of such studies have a mean between 3 and 7",
+            "the share of the samples that lie between 3 and 7",
+            "the share of further studies whose mean lies between 3 and 7",
+            "the share of such studies whose interval holds the true mean",
+            "the chance that this study was carried out without an error",
         ),
-        1,
-        "The promise is the procedure's: over many studies, 95 % of the intervals hold the truth. This interval does "
-        "or does not. Single samples scatter far more than their mean.",
+        2,
+        "The promise belongs to the procedure: over many studies, 95 % of the intervals hold the true mean. This one "
+        "does or does not. Single samples scatter far more than their mean.",
     ),
     Item(
         "round trip and timeout",
         "foundations/03_tcp",
-        "The round trip of a TCP connection jumps from 0.2 s to 2 s and stays there; nothing is lost. What may the "
-        "sender do?",
+        "The round trip of a TCP connection jumps from 0.2 s to 2 s and stays there; no segment is lost. What happens "
+        "first?",
         (
-            "it repeats segments that have arrived, since its timer is too short at first",
-            "nothing: repeats are for lost segments only",
-            "it closes the connection",
-            "it waits for three duplicate acknowledgements",
+            "nothing: only lost segments are sent again",
+            "segments are sent again that were not lost",
+            "three duplicate acknowledgements halve the window",
+            "the connection is closed by the sender",
         ),
-        0,
+        1,
         "A sender can't see a loss, only that no acknowledgement came in time. Its timeout comes from earlier round "
         "trips, so the first segments after the jump are taken for lost.",
     ),
     Item(
         "capture and wire",
         "transport/02_measuring_honestly",
-        "A capture on the sending host shows a TCP segment of 20,000 bytes over Ethernet with an MTU of 1500. What "
-        "was sent?",
+        "A capture on the sending host shows one TCP segment of 20,000 bytes over Ethernet with an MTU of 1500. What "
+        "was on the wire?",
         (
             "one frame of 20,000 bytes",
-            "fourteen or so segments that the network card cut after the capture",
-            "a single frame of 1500 bytes; the rest was dropped",
-            "it can't be: the capture is broken",
+            "one frame of 1500 bytes, and the rest was dropped",
+            "nothing: the capture file is broken",
+            "some fourteen segments, cut after the capture",
         ),
-        1,
-        "With segmentation offload, the kernel hands a large block to the card, and the capture sees it before it is "
-        "cut. Counting headers in this capture counts too few.",
+        3,
+        "With segmentation offload the kernel hands a large block to the network card, and the capture sees it before "
+        "it is cut. If you count headers in this capture, you count too few.",
     ),
     Item(
         "bytes and time",
         "transport/03_tcp_against_mqtt",
-        "On a line of 54 Mbit/s a small message takes longer by MQTT than by bare TCP. What explains most of the "
-        "difference?",
+        "A small message takes longer in a fresh MQTT session than over a fresh TCP connection, on a line of 54 "
+        "Mbit/s with a round trip of 40 ms. What explains most of the difference?",
         (
-            "MQTT's longer headers",
-            "the round trips that a session needs before the message goes",
-            "the broker's computing time",
-            "encryption, which MQTT has and TCP lacks",
+            "the packets that have to be waited for one after the other",
+            "the longer headers of MQTT's packets",
+            "the time that the broker computes",
+            "the encryption that MQTT brings along",
         ),
-        1,
-        "A header of some bytes takes microseconds on such a line; each round trip takes the path's whole delay. "
-        "Count who waits for whom. Neither of the two encrypts anything by itself.",
+        0,
+        "A header of some bytes takes microseconds on such a line, and each packet that somebody waits for takes the "
+        "path's delay. Neither of the two encrypts anything by itself.",
     ),
     Item(
         "seal and signature",
         "transport/01_sockets_and_segments",
-        "A message is encrypted with a key that only its readers have. What does a reader know about its writer?",
+        "A message is sealed with a key that its owner and its readers share, with a tag that shows any change. What "
+        "does a reader know about its writer?",
         (
-            "that it was the owner",
-            "that it was somebody who has the key: a reader may have written it",
-            "nothing could be changed on the way, so it was the owner",
-            "it depends on the length of the key",
+            "that the owner has written it",
+            "that somebody with the key has written it",
+            "that no other reader has written it",
+            "nothing, unless the key is long enough",
         ),
         1,
-        "Encryption says who can read. Who has written, only a signature says, made with a key that no reader has.",
+        "A shared key says who can read and who could have written: any of those who have it. Which of them has "
+        "written, only a signature says, made with a key that no reader has.",
     ),
     Item(
         "receipt and delivery",
         "emqtt/02_end_to_end",
-        "A publisher sends a message at QoS 1 and gets PUBACK. What does it know?",
+        "In MQTT 3.1.1 a publisher sends a message at QoS 1 and gets PUBACK. What does it know?",
         (
             "that at least one subscriber has the message",
-            "that every subscriber has the message at least once",
-            "that the broker has taken over the message",
-            "that a subscriber is connected",
+            "that every subscriber has it at least once",
+            "that a subscriber is connected to the broker",
+            "that the broker has taken the message over",
         ),
-        2,
-        "PUBACK answers on the publisher's leg only. The publisher does not learn whether anybody has subscribed, or "
-        "has the message.",
+        3,
+        "PUBACK answers on the publisher's leg. It does not say whether anybody has subscribed, or has the message.",
     ),
     Item(
         "exactly once, and memory",
         "foundations/04_mqtt",
-        "At QoS 2 a message rings a bell exactly once. When is that untrue?",
+        "At QoS 2, with sessions that are kept, a message shall ring a bell exactly once. What can break that "
+        "promise?",
         (
-            "if PUBREC is lost",
-            "if the connection breaks between PUBREC and PUBREL",
-            "if the receiver loses its memory between PUBLISH and PUBREL",
-            "never: four packets guarantee it",
+            "the loss of a PUBREC on the way",
+            "a connection that breaks before PUBREL",
+            "a receiver that loses its notes before PUBREL",
+            "a broker that has many subscribers",
         ),
         2,
         "Lost packets and broken connections are repaired from what both ends remember. The promise lasts as long as "
@@ -254,28 +256,27 @@ ITEMS = (
     Item(
         "rating and hearing",
         "voip/02_quality_and_playout",
-        "One call has R = 80 by the E-model, another R = 77. What follows?",
+        "By the E-model one call has R = 80 and another one R = 77. What follows?",
         (
+            "the first is a little better by this model's rules",
             "everybody hears the first one as better",
-            "for this model's listeners, on average, the first is a little better; other rules may order them "
-            "otherwise",
-            "the second one is unusable, since R has fallen by three points",
-            "the first loses 3 % fewer packets",
+            "the second one has three per cent more losses",
+            "the second one cannot be used for talking",
         ),
-        1,
+        0,
         "R is a planner's sum of impairments that were fitted one by one to average listeners. Another rule for "
-        "losses moves it by more than three points.",
+        "losses can move it by more than three points.",
     ),
     Item(
         "mean delay and lateness",
         "voip/02_quality_and_playout",
-        "Two paths have a mean delay of 100 ms. On one, delays scatter by 5 ms; on the other by 80 ms. For a call "
-        "they are",
+        "Two paths have a mean delay of 100 ms. On one, delays scatter by 5 ms, on the other by 80 ms. What does this "
+        "mean for a call?",
         (
-            "equal: the mean delay decides",
-            "different: the scatter makes frames late, or makes the phone wait for them",
-            "different, but only if packets are lost",
-            "equal, since a playout buffer removes scatter at no cost",
+            "nothing, because the mean delay decides",
+            "more gaps or a longer wait on the second path",
+            "a difference only if packets are lost as well",
+            "nothing, because a playout buffer removes scatter",
         ),
         1,
         "A buffer turns scatter into delay or into loss. There is no third way: a frame that comes after its time to "
@@ -284,45 +285,46 @@ ITEMS = (
     Item(
         "packets in a buffer, and time",
         "voip/01_rate_control",
-        "A send buffer holds five packets of 20 ms. How long can a packet wait in it?",
+        "A send buffer holds five packets of 20 ms of voice each. How long can a packet wait in it?",
         (
-            "100 ms at most: five times 20 ms",
-            "20 ms, since a packet leaves every 20 ms",
-            "as long as five packets take at the rate that the transport allows, which may be far more than 100 ms",
-            "no time, if nothing is lost",
+            "at most 100 ms, five times 20 ms",
+            "at most 20 ms, the time of a packet",
+            "much longer than 100 ms, at a low rate",
+            "not at all, as long as nothing is lost",
         ),
         2,
-        "The voice fills the buffer at its own rate, the transport empties it at the allowed rate. If that is two "
-        "packets a second, five packets are seconds.",
+        "The voice fills the buffer at its own rate, the transport empties it at the rate that it allows. If that is "
+        "two packets a second, five packets are seconds.",
     ),
     Item(
         "errors, alone and in bursts",
         "nfc/02_errors_and_timers",
-        "Of a million bits, a hundred are wrong. In which case are more packets of 500 bytes lost?",
+        "One wrong bit loses the packet that it is in. Of a million bits, a hundred are wrong. When are more packets "
+        "of 500 bytes lost?",
         (
+            "if the wrong bits come in bursts of ten",
+            "in both cases alike: the error rate is the same",
+            "it depends on the length of the checksum",
             "if the wrong bits are scattered one by one",
-            "if they come in bursts of ten",
-            "in both cases equally: the bit error rate is the same",
-            "in bursts, since a packet with many errors can't be mended",
         ),
-        0,
+        3,
         "One wrong bit loses a packet as surely as ten do. Bursts put many errors into few packets, so more packets "
         "stay whole.",
     ),
     Item(
         "retries and waiting",
         "nfc/02_errors_and_timers",
-        "Half of all packets are lost, and the timer doubles after each loss of the same packet, for ever. The mean "
-        "time until a packet is through is",
+        "Each try is lost with a chance of one half, whatever became of the others. The timer doubles after each loss "
+        "of the same packet, without end. What is the mean wait until a packet is through?",
         (
-            "two timeouts, as two tries are needed on average",
             "infinite, although every packet gets through",
-            "four timeouts",
             "infinite, because some packets never get through",
+            "two timeouts, since two tries are needed on average",
+            "four timeouts, twice as many as with a constant timer",
         ),
-        1,
-        "A k-th loss has the probability of one half to the k, and costs twice as much as the one before: every term "
-        "of the sum is the same. Each single packet gets through after a finite time.",
+        0,
+        "The k-th loss has a chance of one half to the k, and costs twice as much as the one before: every term of "
+        "the sum is the same. Each single packet gets through after a finite time.",
     ),
 )
 
