@@ -333,8 +333,8 @@ PILOT = tuple(
     for item in ITEMS
     if item.name
     in {
-        *("pole and formant", "floor and speed", "error and misalignment", "correlation and cause"),
-        *("one interval and many", "bytes and time", "receipt and delivery", "exactly once, and memory"),
+        *("pole and formant", "floor and speed", "one interval and many", "correlation and cause"),
+        *("two loudspeakers, two answers", "bytes and time", "receipt and delivery", "exactly once, and memory"),
         *("mean delay and lateness", "errors, alone and in bursts"),
     }
 )
