@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import nbformat
 import plain
@@ -35,6 +36,11 @@ def test_a_chapter_lists_its_symbols(name):
     cells = json.loads(CHAPTERS[name].read_text(encoding="utf-8"))["cells"]
     [table] = ["".join(cell["source"]) for cell in cells if cell["id"] == "symbols"]
     assert "Symbols of this chapter" in table and table.count("\n| ") > 3
+    told = "\n".join("".join(cell["source"]) for cell in cells if cell["id"] != "symbols")
+    formulas = re.sub(r"\s", "", " ".join(re.findall(r"\$\$.*?\$\$|\$[^$]+\$", told, re.S)))
+    listed = [symbol for row in table.split("\n| ")[1:] for symbol in re.findall(r"\$([^$]+)\$", row.split("|")[0])]
+    parts = [part for symbol in listed for part in re.split(r"[,;]", re.sub(r"\s", "", symbol))]
+    assert [part for part in parts if part not in formulas] == [], "listed, and in no formula"
 
 
 def test_what_is_looked_for_is_found():
