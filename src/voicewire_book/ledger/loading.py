@@ -59,6 +59,8 @@ class Claim:
     statistic: str = ""
     waits: str = ""
     finding: bool = False
+    class_: str = ""
+    implements: str = ""
 
     @property
     def digest(self) -> str:
@@ -203,7 +205,8 @@ def _read(study: str, name: str, text: str) -> Mapping[str, Claim]:
         raise ClaimError(f"{name} says study: {content['study']}")
     claims: dict[str, Claim] = {}
     for entry in content["claims"]:
-        claim = Claim(study=study, **{"chosen": content.get("chosen", ""), **entry})
+        fields = {"class_" if name == "class" else name: value for name, value in entry.items()}
+        claim = Claim(study=study, **{"chosen": content.get("chosen", ""), **fields})
         if claim.id in claims:
             raise ClaimError(f"{name}: {claim.id} stands there twice")
         claim.check()
