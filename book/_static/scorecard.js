@@ -11,7 +11,7 @@
   });
 
   function fits(row, wanted) {
-    return ["verdict", "basis", "whose", "chosen"].every(function (name) {
+    return ["verdict", "basis", "class", "whose", "chosen"].every(function (name) {
       return !wanted[name] || row.dataset[name] === wanted[name];
     }) && (!wanted.study || row.vw.study === wanted.study) &&
       wanted.q.toLowerCase().split(/\s+/).every(function (word) { return row.vw.words.indexOf(word) >= 0; });
@@ -32,7 +32,7 @@
 
   function asked() {
     var wanted = {};
-    ["q", "study", "verdict", "basis", "whose", "chosen", "order"].forEach(function (name) {
+    ["q", "study", "verdict", "basis", "class", "whose", "chosen", "order"].forEach(function (name) {
       wanted[name] = form.elements[name].value.trim();
     });
     return wanted;

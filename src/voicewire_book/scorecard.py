@@ -66,15 +66,19 @@ def _table(rows: list[Score], details: bool) -> str:
         for row in rows:
             beside = ", by reading" if row["basis"] == "by-reading" else ""
             beside += ", a question of ours" if row["whose"] == "ours" else ""
+            beside += ", built in" if row["implements"] else ""
             lines.append(f"{signs.get(str(row['verdict']), '?')} {row['id']!s:<{width}}  {row['verdict']}{beside}")
         lines.append("")
     found = tally.by_study(rows)
-    lines.append(f"{'study':<12}{'claims':>8}" + "".join(f"{sign:>7}" for sign in signs.values()))
+    heads = [*signs.values(), BY_READING, "built in"]
+    lines.append(f"{'study':<12}{'claims':>8}{'computed':>10}" + "".join(f"{sign:>7}" for sign in heads))
     for name, count in found.items():
         numbers = [count.causes[verdict] for verdict in signs]
-        behind = [count.rows[verdict] for verdict in signs]
+        behind = [count.computed[verdict] for verdict in signs]
         cells = [str(n) if n == m else f"{n}/{m}" for n, m in zip(numbers, behind, strict=True)]
-        lines.append(f"{name:<12}{count.rows.total():>8}" + "".join(f"{cell:>7}" for cell in cells))
+        cells += [str(count.by_reading.total()), str(count.implements)]
+        line = f"{name:<12}{count.rows.total():>8}{count.computed.total():>10}"
+        lines.append(line + "".join(f"{cell:>7}" for cell in cells))
     lines += ["", "   ".join(f"{sign} {verdict}" for verdict, sign in signs.items()), ""]
     lines.append("3/11: eleven claims that rest on three causes. Beside these numbers:")
     lines += [f"  {number:>4}  {words}" for number, words in _besides(list(found.values())) if number]
@@ -86,9 +90,10 @@ def _besides(found: list[tally.Tally]) -> list[tuple[int, str]]:
     return [
         (sum(count.ours.total() for count in found), "questions of ours, not counted above"),
         (
-            sum(count.by_reading for count in found),
-            f"claims settled by reading two places ({BY_READING}), counted above",
+            sum(count.by_reading.total() for count in found),
+            f"claims settled by reading two places ({BY_READING}), in a column of their own",
         ),
+        (sum(count.implements for count in found), "claims that are built in and could not have failed, likewise"),
         (sum(count.registered for count in found), "claims registered, not computed yet"),
         (sum(count.rival_owed for count in found), "claims whose rival (what would have failed them) is not named yet"),
         (sum(count.rival_unrun for count in found), "claims whose rival is named and not run yet"),

@@ -502,9 +502,9 @@ def test_ours_are_counted_apart_and_causes_once():
     ]
     x, y = tally.by_study(rows).values()
     assert dict(x.rows) == {"partly": 2, "reproduced": 1}
-    assert dict(x.causes) == {"partly": 1, "reproduced": 1}
+    assert dict(x.causes) == dict(x.computed) == {"partly": 1, "reproduced": 1}
     assert dict(x.ours) == {"reproduced": 1}
-    assert (x.by_reading, x.registered, x.rival_owed, x.rival_unrun) == (1, 1, 1, 1)
+    assert (x.by_reading.total(), x.registered, x.rival_owed, x.rival_unrun) == (1, 1, 1, 1)
     assert dict(y.causes) == {"partly": 1}
 
 

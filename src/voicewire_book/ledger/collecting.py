@@ -72,6 +72,8 @@ def _score(claim: Claim, path: str | None, row: Row | None) -> Score:
         "notebook": path,
         "anchor": f"claim-{claim.id}",
         "whose": claim.whose,
+        "class": claim.class_,
+        "implements": claim.implements,
         "chosen": claim.chosen,
         "basis": claim.basis,
         "places": list(claim.places),

@@ -6,7 +6,7 @@ import textwrap
 from pathlib import Path
 
 from voicewire_book import paths
-from voicewire_book.ledger import collecting
+from voicewire_book.ledger import collecting, headlines
 from voicewire_book.ledger.presentation import show
 from voicewire_book.ledger.vocabulary import (
     CONTRADICTED,
@@ -80,6 +80,9 @@ def letter(study: str, base: Path | None = None) -> str:
         for row in mine:
             number += 1
             parts.append(_item(number, row))
+    if told := headlines.answers(study, collecting.scorecard(base, study), base):
+        parts.append("What you conclude, and what became of what it rests on:")
+        parts += [f"* {each.says} ({each.where})\nHere: {each.answer} [{', '.join(each.decided_by)}]" for each in told]
     parts.append(CLOSING.format(address=address))
     return "\n\n".join(_wrapped(part) for part in parts) + "\n"
 

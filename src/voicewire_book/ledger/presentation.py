@@ -89,7 +89,7 @@ def beside(
     text = f"<br>{BY_READING} By reading: {html.escape('; '.join(places))}." if places else ""
     text += f"<br>Runs stated beforehand: {runs}." if runs else ""
     if rival and "none" in rival:
-        text += f"<br>No rival by chance: {html.escape(rival['none'])}."
+        text += f"<br>No rival: {html.escape(rival['none'])}."
     elif rival:
         ran = f"passes in {100 * rival['passes']:.3g} % of {rival['runs']}" if "passes" in rival else "not run yet"
         text += f"<br>Rival: {html.escape(rival['mechanism'])}: {ran}."

@@ -8,6 +8,7 @@ from typing import NotRequired, Required, TypeAlias, TypedDict
 __all__ = [
     "BY_READING",
     "CHANCE",
+    "CLASSES",
     "CONTRADICTED",
     "CORRECTED",
     "HANGS",
@@ -73,6 +74,16 @@ STALE = "stale"
 REGISTERED = "registered"
 """What the scorecard says of a claim without a verdict, of one whose text changed since it was judged, and of one that
 was committed before anything was computed for it. None is a verdict; the last is no fault."""
+
+CLASSES = {
+    "result": "what was measured or computed",
+    "cause": "why it is so",
+    "conclusion": "what is concluded",
+    "method": "how it was done",
+    "definition": "what a term, a formula or a size is",
+    "cited": "taken from elsewhere",
+}
+"""The kinds of statement, as ``data/CODING.md`` tells them apart."""
 
 CHANCE = 0.05
 """The largest share of a rival mechanism's runs that may pass a test which is to count as *reproduced*."""
@@ -201,7 +212,11 @@ class Row(TypedDict):
     runs: NotRequired[int]
 
 
-class Score(TypedDict):
+_Class = TypedDict("_Class", {"class": str})
+"""The one field of a score whose name is a word of Python."""
+
+
+class Score(_Class):
     """A row of the scorecard: a verdict as plain data, what the ledger says of the claim, its place in a notebook.
 
     Attributes
@@ -212,7 +227,7 @@ class Score(TypedDict):
         What came out.
     notebook, anchor : str
         Where it stands; the notebook is None where nothing was judged.
-    whose, chosen, basis, places, cause, reach, rival, owes_rival, readings, statistic, waits, runs
+    whose, class, implements, chosen, basis, places, cause, reach, rival, owes_rival, readings, statistic, waits, runs
         As in the ledger.
     """
 
@@ -232,6 +247,7 @@ class Score(TypedDict):
     notebook: str | None
     anchor: str
     whose: str
+    implements: str
     chosen: str
     basis: str
     places: list[str]

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from voicewire_book import paths
-from voicewire_book.ledger import collecting
+from voicewire_book.ledger import collecting, headlines
 from voicewire_book.ledger.vocabulary import VERDICTS, Score
 from voicewire_book.publish.clone import commit
 from voicewire_book.publish.machines import papers
@@ -53,7 +53,13 @@ def listing(base: Path, rows: Sequence[Score] | None = None) -> dict[str, Any]:
         },
         "verdicts": [{"name": name, "sign": sign, "cito": CITO[name]} for name, sign in VERDICTS.items()],
         "studies": [
-            {"study": part.name, "title": part.title, "question": part.question, "paper": _paper(part.name, base)}
+            {
+                "study": part.name,
+                "title": part.title,
+                "question": part.question,
+                "paper": _paper(part.name, base),
+                "conclusions": [each._asdict() for each in headlines.answers(part.name, rows, base)],
+            }
             for part in known
         ],
         "claims": [{**row, "address": f"{about['url']}{SCORECARD}#score-{row['id']}"} for row in rows],

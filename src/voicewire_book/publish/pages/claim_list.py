@@ -13,7 +13,7 @@ from typing import Any
 
 from voicewire_book.ledger.loading import Claim
 from voicewire_book.ledger.presentation import beside, show_html
-from voicewire_book.ledger.vocabulary import VERDICTS
+from voicewire_book.ledger.vocabulary import CLASSES, VERDICTS
 from voicewire_book.publish.pages import what_if
 
 __all__ = ["CHOSEN", "badge", "claim", "filters", "signs", "study"]
@@ -41,6 +41,7 @@ def filters(titles: Mapping[str, str]) -> str:
         "study": ("Study", titles),
         "verdict": ("Verdict", {name: f"{sign} {name}" for name, sign in VERDICTS.items()}),
         "basis": ("Found", {"computed": "computed", "by reading": "§ by reading"}),
+        "class": ("Class", {name: name for name in CLASSES}),
         "whose": ("Whose", {"paper": "the paper's", "ours": "our questions"}),
         "chosen": ("Tolerance chosen", CHOSEN),
     }
@@ -115,7 +116,7 @@ def claim(
         "Why": f"{escape(row['reason'])}{_tolerance(row)}{_besides(row)}",
     }
     listed = "".join(f"<dt>{name}</dt><dd>{text}</dd>" for name, text in facts.items() if text)
-    kept = ("verdict", "basis", "whose", "chosen")
+    kept = ("verdict", "basis", "class", "whose", "chosen")
     marks = "".join(f' data-{name}="{escape(row[name])}"' for name in kept if row.get(name))
     marks += what_if.attribute(row, (known or {}).get(row["id"]))
     return (
@@ -130,6 +131,10 @@ def _besides(row: Mapping[str, Any]) -> str:
     text = beside(row.get("places", ()), row.get("rival"), row.get("readings", ()), row["unit"], row.get("runs", 0))
     if row.get("owes_rival"):
         text += "<br>Its rival is not named yet."
+    if row.get("implements"):
+        text += f"<br>Built in, so it could not have failed here: {escape(row['implements'])}."
+    if row.get("class"):
+        text += f"<br>Class: {row['class']}, {CLASSES[row['class']]}."
     if row.get("reach"):
         text += f"<br>Judged over: {escape(row['reach'])}."
     if row.get("cause"):

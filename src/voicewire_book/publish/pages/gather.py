@@ -29,7 +29,7 @@ from voicewire_book.publish.pages.api import pages as api
 __all__ = ["BOX", "FENCE", "KINDS", "fragments", "glossary", "parts", "text"]
 
 KINDS = (
-    *("parts", "findings", "finding_STUDY", "times_STUDY"),
+    *("parts", "findings", "finding_STUDY", "conclusions_STUDY", "times_STUDY"),
     *("notation", "errata", "glossary", "scorecard", "status", "journey", "courses", "boxes", "concepts"),
     *("contributors", "mended", "kept"),
     *("api", "api_ROOM"),
@@ -82,6 +82,8 @@ def text(kind: str, base: Path, link: Callable[[str], str | None]) -> str:
     which, _, study = kind.partition("_")
     if which == "finding":
         return introduction.findings(base, link, study)
+    if which == "conclusions":
+        return introduction.conclusions(base, link, study)
     if which == "times":
         return introduction.times(base, link, study)
     if which == "api":

@@ -15,10 +15,12 @@ from typing import Any
 import nbformat
 
 from voicewire_book import paths
-from voicewire_book.ledger import collecting
+from voicewire_book.ledger import collecting, headlines
+from voicewire_book.ledger.loading import studies
+from voicewire_book.ledger.vocabulary import VERDICTS
 from voicewire_book.publish.pages import reading
 
-__all__ = ["filled", "findings", "times"]
+__all__ = ["conclusions", "filled", "findings", "times"]
 
 _NUMBER = re.compile(r"\{([a-z0-9.-]+)(?::([^|}]+))?\|([^}]+)\}")
 
@@ -55,6 +57,25 @@ def findings(base: Path, link: Callable[[str], str | None], study: str = "") -> 
         if link(f"book/{part.name}/index") is not None:
             lines.append(f"- {{doc}}`{part.title} </book/{part.name}/index>`<br>{text}{judged}\n")
     return "".join(lines) or "Nothing was found in this copy yet.\n"
+
+
+def conclusions(base: Path, link: Callable[[str], str | None], study: str) -> str:
+    """Return the paper's conclusions, each with what became of the rows that it needs."""
+    if study not in studies(base):
+        return "No ledger of this study stands in this copy.\n"
+    card = link("book/scorecard")
+
+    def row(identifier: str) -> str:
+        address = f"{card}#score-{identifier}"
+        return f'<a class="reference internal" href="{address}">{identifier}</a>' if card else identifier
+
+    lines = []
+    for each in headlines.answers(study, collecting.scorecard(base, study), base):
+        sign = f"{VERDICTS[each.verdict]} " if each.verdict else ""
+        text = f"- *{each.says}* ({each.where})<br>{sign}{each.answer}: {', '.join(map(row, each.decided_by))}."
+        lines.append(text + (f" No row covers: {each.lacks.rstrip('.')}.\n" if each.lacks else "\n"))
+    head = "Each conclusion is as strong as the weakest row that it needs; the rows named decide it.\n\n"
+    return head + "".join(lines) if lines else "No conclusion of this paper is listed yet.\n"
 
 
 def times(base: Path, link: Callable[[str], str | None], study: str) -> str:

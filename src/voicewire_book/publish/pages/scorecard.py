@@ -14,7 +14,7 @@ from typing import Any
 from voicewire_book import paths
 from voicewire_book.ledger import collecting, tally
 from voicewire_book.ledger.loading import read, studies
-from voicewire_book.ledger.vocabulary import BY_READING, VERDICTS
+from voicewire_book.ledger.vocabulary import BY_READING, CLASSES, REPRODUCED, VERDICTS
 from voicewire_book.publish.machines import linked, listing
 from voicewire_book.publish.pages import claim_list
 
@@ -44,15 +44,18 @@ def summary(rows: Rows) -> str:
 
 
 def _claims(count: tally.Tally) -> str:
-    """Say how many claims there are, and from how many causes where some share one."""
-    rows, causes = count.rows.total(), count.causes.total()
-    return f"{rows} claims" if rows == causes else f"{rows} claims of {causes} causes"
+    """Say how many claims were computed, from how many causes where some share one, and how many stand apart."""
+    rows, causes = count.computed.total(), count.causes.total()
+    apart = [f"{count.by_reading.total()} by reading"] if count.by_reading else []
+    apart += [f"{count.implements} built in"] if count.implements else []
+    said = f"{rows} computed" if rows == causes else f"{rows} computed, {causes} causes"
+    return f"{said}; apart: {', '.join(apart)}" if apart else said
 
 
 def picture(rows: Rows, titles: Mapping[str, str], standalone: bool = False) -> str:
     """Return the scorecard as an SVG drawing: a stacked bar a study, the counts in words of signs below it.
 
-    The bars count causes: what follows from one slip is one.
+    The bars count causes of what was computed: what follows from one slip is one.
     """
     table = tally.by_study(rows)
     height = STEP * len(table) + 76
@@ -108,8 +111,9 @@ def page(base: Path, link: Callable[[str], str | None]) -> str:
     titles = {row["study"]: paths.part(row["study"]).title for row in rows}
     # A picture that failed to come would not be seen in a strict build: it stands in the page itself.
     data = linked.script(rows, base, listing.citation(base)["url"])
+    counted = f"{_overview(rows, titles)}{_by_class(rows, titles)}{_by_choice(rows, titles)}"
     drawn = f'<details class="vw-glance"><summary>As a picture</summary>{picture(rows, titles)}</details>'
-    parts = [_raw(f"{_overview(rows, titles)}{claim_list.filters(titles)}{drawn}{data}")]
+    parts = [_raw(f"{counted}{claim_list.filters(titles)}{drawn}{data}")]
     for study, name in titles.items():
         mine = [row for row in rows if row["study"] == study]
         known = read(study, base) if study in studies(base) else {}
@@ -127,22 +131,18 @@ def _raw(html: str) -> str:
 
 
 def _overview(rows: Rows, titles: Mapping[str, str]) -> str:
-    signs = {sign: name for name, sign in VERDICTS.items()} | {BY_READING: "of these, by reading"}
+    signs = {sign: name for name, sign in VERDICTS.items()} | {BY_READING: "by reading"}
     heads = "".join(
         f'<th scope="col"><span aria-hidden="true">{sign}</span>{_unseen(name)}</th>' for sign, name in signs.items()
     )
-    heads += '<th scope="col">no rival</th><th scope="col">ours</th>'
+    heads += '<th scope="col">built in</th><th scope="col">no rival</th><th scope="col">ours</th>'
     lines = []
     table = tally.by_study(rows)
     for study, count in table.items():
-        cells = [count.rows.total(), count.causes.total(), *(count.causes[name] for name in VERDICTS), count.by_reading]
-        cells += [count.rival_owed, count.ours.total()]
-        name = escape(titles[study].partition(":")[0])
-        lines.append(
-            f'<tr><th scope="row"><a class="reference internal" href="#scorecard-{study}">{name}</a></th>'
-            + "".join(f"<td>{number or ''}</td>" for number in cells)
-            + "</tr>"
-        )
+        cells = [count.rows.total(), count.computed.total(), count.causes.total()]
+        cells += [*(count.causes[name] for name in VERDICTS)]
+        cells += [count.by_reading.total(), count.implements, count.rival_owed, count.ours.total()]
+        lines.append(_line(study, titles, cells))
     registered = sum(count.registered for count in table.values())
     unrun = sum(count.rival_unrun for count in table.values())
     waiting = [
@@ -150,14 +150,61 @@ def _overview(rows: Rows, titles: Mapping[str, str]) -> str:
         f"{unrun} rivals are named and not run yet" if unrun else "",
     ]
     legend = [f"{sign} {name}" for sign, name in signs.items()]
-    legend += ["no rival: its rival mechanism is not named", "ours: questions of ours, counted nowhere else"]
-    below = "; ".join(["The verdicts count causes: " + " · ".join(legend), *filter(None, waiting)])
+    legend += [
+        "built in: could not have come out otherwise here, so no verdict counts",
+        "no rival: its rival mechanism is not named",
+        "ours: questions of ours, counted nowhere else",
+    ]
+    below = "; ".join(["The verdicts count causes of what was computed: " + " · ".join(legend), *filter(None, waiting)])
     return (
         '<div class="vw-claims vw-overview" tabindex="0" role="region" aria-label="Verdicts by study"><table>'
-        '<thead><tr><th scope="col">Study</th><th scope="col">claims</th><th scope="col">causes</th>'
-        f"{heads}</tr></thead>"
+        '<thead><tr><th scope="col">Study</th><th scope="col">claims</th>'
+        f'<th scope="col">computed</th><th scope="col">causes</th>{heads}</tr></thead>'
         f'<tbody>{"".join(lines)}</tbody></table></div><p class="vw-legend">{below}.</p>'
     )
+
+
+def _line(study: str, titles: Mapping[str, str], cells: Sequence[object]) -> str:
+    """Return a study's line of a table of sums; a zero is left out."""
+    name = escape(titles[study].partition(":")[0])
+    return (
+        f'<tr><th scope="row"><a class="reference internal" href="#scorecard-{study}">{name}</a></th>'
+        + "".join(f"<td>{cell or ''}</td>" for cell in cells)
+        + "</tr>"
+    )
+
+
+def _sums(label: str, heads: Sequence[str], lines: Sequence[str], legend: str) -> str:
+    """Return a table of sums with its legend."""
+    columns = "".join(f'<th scope="col">{escape(head)}</th>' for head in heads)
+    return (
+        f'<div class="vw-claims vw-overview" tabindex="0" role="region" aria-label="{escape(label)}"><table>'
+        f'<thead><tr><th scope="col">Study</th>{columns}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
+        f'<p class="vw-legend">{escape(legend)}</p>'
+    )
+
+
+def _by_class(rows: Rows, titles: Mapping[str, str]) -> str:
+    """Return how many claims of each class came out as printed, of those computed that could have failed."""
+    lines = []
+    for study, count in tally.by_study(rows).items():
+        cells = [
+            f"{verdicts[REPRODUCED]} of {verdicts.total()}" if verdicts else "" for verdicts in count.classes.values()
+        ]
+        lines.append(_line(study, titles, cells))
+    told = "; ".join(f"{name}: {meaning}" for name, meaning in CLASSES.items())
+    legend = f"Reproduced as printed, of the claims that were computed and could have failed, by class. {told}."
+    return _sums("Reproduced, by class of claim", list(CLASSES), lines, legend)
+
+
+def _by_choice(rows: Rows, titles: Mapping[str, str]) -> str:
+    """Return when tolerance and statistic were chosen, of all claims of the papers."""
+    names = [*claim_list.CHOSEN, ""]
+    lines = [
+        _line(study, titles, [count.chosen[name] for name in names]) for study, count in tally.by_study(rows).items()
+    ]
+    legend = "When tolerance and statistic of a paper's claim were chosen. What was changed after a result stays so."
+    return _sums("When the bar was chosen", [*claim_list.CHOSEN.values(), "not said"], lines, legend)
 
 
 def _unseen(words: str) -> str:
