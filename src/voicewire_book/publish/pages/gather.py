@@ -23,7 +23,7 @@ from sphinx.environment import BuildEnvironment
 from voicewire_book import paths
 from voicewire_book.kit import concepts
 from voicewire_book.ledger.loading import read, studies
-from voicewire_book.publish.pages import introduction, kept, people, reading, scorecard, status, way
+from voicewire_book.publish.pages import counted, introduction, kept, people, reading, scorecard, status, way
 from voicewire_book.publish.pages.api import pages as api
 
 __all__ = ["BOX", "FENCE", "KINDS", "fragments", "glossary", "parts", "text"]
@@ -46,7 +46,8 @@ def always_read(app: Sphinx, env: BuildEnvironment, added: set[str], changed: se
     pages = []
     for docname in env.found_docs:
         source = Path(env.doc2path(docname))
-        if source.suffix == ".md" and FENCE.search(source.read_text(encoding="utf-8")):
+        text = source.read_text(encoding="utf-8") if source.suffix == ".md" else ""
+        if FENCE.search(text) or counted.ROLE.search(text):
             pages.append(docname)
     return pages
 
@@ -70,7 +71,7 @@ def fill(app: Sphinx, docname: str, source: list[str]) -> None:
     def write(match: re.Match[str]) -> str:
         return text(match.group(1), base, link)
 
-    source[0] = FENCE.sub(write, source[0])
+    source[0] = counted.fill(FENCE.sub(write, source[0]), base)
 
 
 def text(kind: str, base: Path, link: Callable[[str], str | None]) -> str:

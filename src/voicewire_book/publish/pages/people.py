@@ -1,10 +1,8 @@
-"""Who contributed, as the history has it; and which mistakes of the book were mended, as the change log has it."""
+"""Who made the book, as CITATION.cff has it; and which mistakes were mended, as the change log has it."""
 
 from __future__ import annotations
 
 import re
-import subprocess
-from collections import Counter
 from pathlib import Path
 
 from voicewire_book.publish.machines.listing import citation
@@ -16,17 +14,8 @@ EDITION = re.compile(r"(?m)^## (.+)$")
 
 
 def contributors(base: Path) -> str:
-    """Return the names in the history with the number of their commits; the citation's authors outside a clone."""
-    try:
-        done = subprocess.run(
-            ["git", "-C", str(base), "log", "--format=%aN"], capture_output=True, text=True, check=True
-        )
-        counted = Counter(done.stdout.splitlines())
-    except (OSError, subprocess.CalledProcessError):
-        counted = Counter()
-    if not counted:
-        return "".join(f"- {author['name']}\n" for author in citation(base)["authors"])
-    return "".join(f"- {name}: {n} {'commits' if n > 1 else 'commit'}\n" for name, n in counted.most_common())
+    """Return the authors whom the citation names."""
+    return "".join(f"- {author['name']}\n" for author in citation(base)["authors"])
 
 
 def mended(base: Path) -> str:
