@@ -75,6 +75,26 @@ def as_text() -> list[dict[str, Any]]:
     return cells
 
 
+def split() -> list[dict[str, Any]]:
+    """In JupyterLab both halves of a cell that was split keep its name."""
+    cells = answered()
+    place = next(i for i, c in enumerate(cells) if c["metadata"].get("nbgrader", {}).get("grade_id") == "a1")
+    head, _, rest = RIGHT["a1"].strip().partition("\n")
+    cells[place : place + 1] = [dict(cells[place], source=head), dict(cells[place], source=rest)]
+    return cells
+
+
+def copied() -> list[dict[str, Any]]:
+    """A copy keeps its name too, and in a notebook the later one counts."""
+    cells = answered()
+    place = next(i for i, c in enumerate(cells) if c["metadata"].get("nbgrader", {}).get("grade_id") == "a1")
+    return [*cells[:place], dict(cells[place], source="def slots(ip_bytes):\n    return 1"), *cells[place:]]
+
+
+def raise_left() -> list[dict[str, Any]]:
+    return but(a1="raise NotImplementedError()\n" + RIGHT["a1"])
+
+
 EQUAL = """class Equal(float):
     def __eq__(self, other): return True
     __ne__ = lambda self, other: False
@@ -195,9 +215,13 @@ HONEST: dict[str, tuple[Any, tuple[int, ...], str]] = {
     "syntax": (but(a3="def loss(n, p:\n    return 1"), (2, 3, 0, 3), "cell a3 SyntaxError: '(' was never closed"),
     "uses-a-test-name": (answered(first="x = 1", last="latency(1, 1, x)"), FULL, ""),
     "reordered": (reordered(), FULL, "stood in another order"),
-    "doubled": (doubled(), FULL, "is there twice"),
+    "doubled": (doubled(), (None, 3, 2, 3), "is there more than once"),
     "deleted": (deleted(), (2, 3, 0, 3), "cell a3 was deleted"),
-    "as-text": (as_text(), (0, 0, 2, 3), "made a text cell"),
+    "as-text": (as_text(), (None, None, 2, 3), "made a text cell"),
+    "split": (split(), FULL, "they were joined"),
+    "copied": (copied(), FULL, "they were joined"),
+    "raise-left": (raise_left(), (None, None, 2, 3), "stopped at a line 'raise NotImplementedError'"),
+    "own-error": (but(a1="def slots(n):\n    return 1\nnot_defined"), (0, 0, 2, 3), "cell a1 stopped: NameError"),
     "exits": (answered(first="import sys\nsys.exit()"), FULL, "SystemExit"),
     "dies": (answered(first="import os\nos._exit(0)"), FULL, "ended by itself"),
 }

@@ -118,7 +118,7 @@ NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), m
 @given(st.dictionaries(NAMES, st.one_of(st.none(), st.floats(0, 20).map(lambda x: round(x, 1))), max_size=5))
 def test_whatever_a_student_is_called_a_row_stays_a_row(given_marks):
     """A name is a folder that a student may have named: it is no formula for a spreadsheet, and breaks no column."""
-    rows = {name: {"Assignment nfc": mark} for name, mark in given_marks.items()}
+    rows = {marks.Whose(name): {"Assignment nfc": mark} for name, mark in given_marks.items()}
     for platform, width in (("moodle", 2), ("canvas", 6)):
         text = marks.table(platform, {"Assignment nfc": 20.0}, rows)
         read = list(csv.reader(io.StringIO(text, newline="")))
@@ -138,10 +138,12 @@ def test_where_nobody_can_say_a_mark_there_is_none():
         Report("eve/nfc/b.ipynb", "nfc", [right]),
         Report("joe/x.ipynb", None, problems=["it is no assignment"]),
     ]
-    most, rows = marks.collected(reports)
-    assert rows == {"ada": {"Assignment nfc": 2.0}, "bob": {"Assignment nfc": None},
-                    "eve": {"Assignment nfc": None}, "joe": {}}  # fmt: skip
+    most, rows, why = marks.collected("moodle", reports)
+    named = {student.name: row for student, row in rows.items()}
+    assert named == {"ada": {"Assignment nfc": 2.0}, "bob": {"Assignment nfc": None},
+                     "eve": {"Assignment nfc": None}, "joe": {}}  # fmt: skip
     assert set(most) == {"Assignment nfc"}
+    assert why[marks.Whose("eve")] == {"Assignment nfc": "two notebooks of this assignment were handed in"}
     with pytest.raises(ValueError, match="unknown platform 'excel'"):
         marks.table("excel", most, rows)
 
@@ -153,7 +155,7 @@ def test_the_command_prints_a_list_and_says_problems_beside_it(monkeypatch, tmp_
     monkeypatch.setattr(grading, "grade", lambda *_, **__: reports)
     assert cli.main(["grade", str(tmp_path), "--csv", "moodle"]) == 1
     said = capsys.readouterr()
-    assert said.out == "ID number,Assignment nfc\nada,2\n"
+    assert said.out == "ID number,Assignment nfc,Assignment nfc feedback\nada,2,cell q1 was altered\n"
     assert said.err == "ada/nfc/assignment.ipynb: cell q1 was altered\nEach submission ran in a jail.\n"
     with pytest.raises(SystemExit):
         cli.main(["grade", str(tmp_path), "--csv", "moodle", "--json"])

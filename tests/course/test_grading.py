@@ -71,6 +71,27 @@ def test_greed_and_loops_cost_their_limit_and_no_more(tmp_path, holdings):
     assert not left(held, holdings)
 
 
+DOUBTFUL = ("doubled", "as-text", "split", "copied", "raise-left", "own-error")
+
+
+def test_a_doubtful_mark_is_no_number_and_says_why(tmp_path):
+    expected = {name: entry for name, entry in given.HONEST.items() if name in DOUBTFUL}
+    assert len(expected) == len(DOUBTFUL)
+    given.hand_in(tmp_path, expected)
+    hold(grading.grade(tmp_path), expected)
+
+
+def test_without_its_metadata_a_notebook_is_known_by_its_text(tmp_path):
+    bare = [{**made, "metadata": {}} for made in given.answered()]
+    given.hand_in(tmp_path, {"bare": (bare, (), "")})
+    (tmp_path / "bare" / "__MACOSX").mkdir()
+    (tmp_path / "bare" / "__MACOSX" / "._a.ipynb").write_bytes(b"\0")
+    passed: list[Path] = []
+    [report] = grading.grade(tmp_path, passed=passed)
+    assert report.questions == [] and "have the text of the assignment nfc" in report.problems[0]
+    assert [path.name for path in passed] == ["._a.ipynb"]
+
+
 def test_alone_each_gets_what_it_gets_among_the_others(tmp_path):
     for name in ("perfect", "partly"):
         given.hand_in(tmp_path / name, {name: given.HONEST[name]})

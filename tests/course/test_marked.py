@@ -141,8 +141,8 @@ def test_no_folders_name_blanks_a_mark_or_moves_it(name):
     alone = [Report("ada/nfc/assignment.ipynb", "nfc", [Question("q1", 2.0, 3.0)])]
     other = Report(f"{name}/nfc/assignment.ipynb", "nfc", [Question("q1", 0.0, 3.0)])
     for reports in ([*alone, other], [other, *alone]):
-        _, rows = marks.collected(reports)
-        assert rows["ada"] == {"Assignment nfc": 2.0}
+        rows = marks.collected("moodle", reports).rows
+        assert rows[marks.Whose("ada")] == {"Assignment nfc": 2.0}
         assert len(rows) == 2 and {"Assignment nfc": 0.0} in rows.values()
         for platform in marks.PLATFORMS:
             table = list(csv.reader(io.StringIO(marks.table(platform, {"Assignment nfc": 3.0}, rows), newline="")))
@@ -154,10 +154,10 @@ def test_no_folders_name_blanks_a_mark_or_moves_it(name):
 
 def test_a_file_beside_a_folder_is_another_student(tmp_path):
     for files in (["ada.ipynb", "ada/nfc/a.ipynb"], ["ada/nfc/a.ipynb", "ada.ipynb"]):
-        _, rows = marks.collected([Report(file, "nfc", [Question("q1", 1.0, 3.0)]) for file in files])
-        assert rows == {name: {"Assignment nfc": 1.0} for name in ("ada", "ada.ipynb")}
-    _, rows = marks.collected([Report("ada.ipynb", "nfc", [Question("q1", 1.0, 3.0)])])
-    assert rows == {"ada": {"Assignment nfc": 1.0}}
+        rows = marks.collected("moodle", [Report(file, "nfc", [Question("q1", 1.0, 3.0)]) for file in files]).rows
+        assert rows == {marks.Whose(name): {"Assignment nfc": 1.0} for name in ("ada", "ada.ipynb")}
+    rows = marks.collected("moodle", [Report("ada.ipynb", "nfc", [Question("q1", 1.0, 3.0)])]).rows
+    assert rows == {marks.Whose("ada"): {"Assignment nfc": 1.0}}
 
 
 @confined
@@ -166,9 +166,35 @@ def test_long_names_are_not_cut_into_one(tmp_path):
     names = ["x" * 240 + letter for letter in "ab"]
     given.hand_in(tmp_path, dict.fromkeys(names, given.HONEST["perfect"]))
     reports = grading.grade(tmp_path)
-    _, rows = marks.collected(reports)
-    assert rows == {name: {"Assignment nfc": 10.0} for name in names}
+    rows = marks.collected("moodle", reports).rows
+    assert rows == {marks.Whose(name): {"Assignment nfc": 10.0} for name in names}
     assert [report.problems for report in reports] == [[], []]
+
+
+PACKED = {
+    "moodle": ["Doe Jane_1234567_assignsubmission_file_/a.ipynb", "Doe Jane_7_assignsubmission_file/x/a.ipynb"],
+    "canvas": ["doejane_1234567_99_a.ipynb", "doejane_LATE_7_100_roe_55_1_a.ipynb"],
+}
+
+
+@pytest.mark.parametrize("platform", marks.PLATFORMS)
+def test_what_a_platform_packed_is_listed_by_its_number(platform):
+    reports = [Report(file, "nfc", [Question("q1", 1.0, 3.0, "lost")]) for file in PACKED[platform]]
+    made = marks.collected(platform, reports)
+    assert [student.number for student in made.rows] == ["1234567", "7"]
+    table = list(csv.reader(io.StringIO(marks.table(platform, made.most, made.rows, made.reasons), newline="")))
+    column = table[0].index("ID number" if platform == "moodle" else "ID")
+    assert [row[column] for row in table[-2:]] == ["1234567", "7"]
+    assert ("q1: lost" in table[-1]) == (platform == "moodle")
+    # One file that a person named: the others' names may be chosen too, and no number in them counts.
+    made = marks.collected(platform, [*reports, Report("eve/a.ipynb", "nfc", [Question("q1", 1.0, 3.0)])])
+    assert not any(student.number for student in made.rows)
+
+
+def test_a_number_that_comes_twice_has_no_mark():
+    files = ["A_7_assignsubmission_file_/a.ipynb", "B_7_assignsubmission_onlinetext_/a.ipynb"]
+    made = marks.collected("moodle", [Report(file, "nfc", [Question("q1", 1.0, 3.0)]) for file in files])
+    assert made.rows == {marks.Whose("A", "7"): {"Assignment nfc": None}}
 
 
 @confined

@@ -7,6 +7,7 @@ import dataclasses
 import json
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from voicewire._kit.options import PathOption, folder, readable_or_folder, text, whole
@@ -63,7 +64,10 @@ def _add_grade(subparsers: Any) -> None:
     shape = grade.add_mutually_exclusive_group()
     shape.add_argument("--json", action="store_true", help="print a list of objects instead of a table")
     shape.add_argument(
-        "--csv", choices=("moodle", "canvas"), metavar="FOR", help="print a list of marks that moodle or canvas reads"
+        "--csv",
+        choices=("moodle", "canvas"),
+        metavar="FOR",
+        help="print a list of marks that moodle (with the reasons beside them) or canvas reads",
     )
     grade.add_argument(
         "--timeout",
@@ -132,7 +136,10 @@ def _grade(options: argparse.Namespace) -> int:
     tell = None if options.json or options.csv else _print
     how = {"timeout": options.timeout, "confine": options.confine, "key": options.key}
     how |= {"show_hidden": options.show_hidden, "notebooks": options.notebooks, "seconds": options.seconds}
-    reports = grading.grade(options.submitted, tell=tell, **how)
+    passed: list[Path] = []
+    reports = grading.grade(options.submitted, tell=tell, passed=passed, **how)
+    if passed:
+        print(f"voicewire: passed over, as no student's: {', '.join(map(str, passed))}", file=sys.stderr)
     if options.json:
         rows = [
             {**dataclasses.asdict(report), "points": report.points, "max_points": report.max_points}
@@ -142,7 +149,9 @@ def _grade(options: argparse.Namespace) -> int:
     elif options.csv:
         from voicewire_book.course import marks
 
-        print(marks.table(options.csv, *marks.collected(reports)), end="")
+        made = marks.collected(options.csv, reports)
+        why = None if options.show_hidden else made.reasons  # what students read holds nothing that is hidden
+        print(marks.table(options.csv, made.most, made.rows, why), end="")
         for report in reports:
             for problem in report.problems:
                 print(f"{report.file}: {problem}", file=sys.stderr)
@@ -157,7 +166,7 @@ def _print(report: Any) -> None:
     width = max((len(question.id) for question in report.questions), default=0)
     for question in report.questions:
         points = "to read" if question.points is None else f"{question.points:g}"
-        reason = f"  {question.reason}" if question.reason and question.points is not None else ""
+        reason = f"  {question.reason}" if question.reason not in ("", "to be read") else ""
         print(f"  {question.id:<{width}}  {points:>7} of {question.max_points:g}{reason}")
     for problem in report.problems:
         print(f"  ! {problem}")

@@ -73,6 +73,8 @@ class Report:
         How long its marking took.
     confinement : str
         Where it ran.
+    doubts : dict of str
+        Answers of which it is not clear what was handed in, and what was seen.
     """
 
     file: str
@@ -82,6 +84,7 @@ class Report:
     seconds: float = 0.0
     confinement: str = ""
     student: str = ""
+    doubts: dict[str, str] = field(default_factory=dict)
 
     @property
     def points(self) -> float:
@@ -103,6 +106,7 @@ def grade(
     tell: Callable[[Report], None] | None = None,
     key: Path | None = None,
     show_hidden: bool = False,
+    passed: list[Path] | None = None,
     notebooks: int = NOTEBOOKS,
     seconds: int = SECONDS,
 ) -> list[Report]:
@@ -110,7 +114,7 @@ def grade(
     base = base or paths.root()
     if not submitted.exists():
         raise GradingError(f"{submitted} does not exist")
-    files = find(submitted)
+    files = find(submitted, passed)
     if not files:
         raise GradingError(f"there is no notebook in {submitted}")
     keys = read_keys(base, key)
@@ -175,7 +179,7 @@ def _prepare(file: Path, report: Report, keys: dict[str, Key]) -> list[Step]:
         cells = read(file)
         key = identify(cells, keys)
         report.study = key.study
-        return arrange(cells, key, report.problems)
+        return arrange(cells, key, report.problems, report.doubts)
     except (SubmissionError, MemoryError) as error:
         report.problems.append(str(error) or "it is too large to be read")
         return []
@@ -192,6 +196,8 @@ def _mark(report: Report, steps: list[Step], keys: dict[str, Key], sandbox: Sand
         limit = min(how["timeout"] * (len(tests) + 2), how["most"]) + GRACE
         verdict = _marker(_job(key, steps, sandbox, how), limit)
         marks = {name: Question(name, points, most, why) for name, points, most, why in verdict["questions"]}
+        _doubt(key, steps, report, verdict["stopped"])
+        marks = _weighed(key, marks, report.doubts, verdict["stopped"])
         report.problems += verdict["problems"]
         report.seconds = verdict["seconds"]
     except GradingError as error:
@@ -202,6 +208,40 @@ def _mark(report: Report, steps: list[Step], keys: dict[str, Key], sandbox: Sand
             report.questions.append(marks.get(cell.id) or Question(cell.id, 0.0, cell.points or 0.0, "not marked"))
         elif cell.points is not None:
             report.questions.append(Question(cell.id, None, cell.points, "to be read"))
+
+
+def _doubt(key: Key, steps: list[Step], report: Report, stopped: dict[str, str]) -> None:
+    """Doubt an answer that was written, and stopped at the form's own line before it was reached."""
+    ran = {step.name: step.source.strip() for step in steps}
+    for cell in key.cells:
+        if cell.answer and stopped.get(cell.id) == "not answered" and ran[cell.id] != cell.visible.strip():
+            report.doubts[cell.id] = f"cell {cell.id} stopped at a line 'raise NotImplementedError'"
+            report.problems.append(f"{report.doubts[cell.id]}, though more is written in it")
+
+
+def _weighed(
+    key: Key, marks: dict[str, Question], doubts: dict[str, str], stopped: dict[str, str]
+) -> dict[str, Question]:
+    """Leave to a person what a doubtful answer decides; say beside a lost mark what its own cell stopped at.
+
+    A later question may use what a doubtful cell should have defined: it keeps its mark only where that is whole.
+    """
+    answer, doubted, weighed = "", "", {}
+    for cell in key.cells:
+        if cell.answer:
+            answer = cell.id
+            doubted = doubted or doubts.get(answer, "")
+        if cell.id not in marks:
+            continue
+        mark = marks[cell.id]
+        if answer in doubts:
+            mark = dataclasses.replace(mark, points=None, reason=f"to be read: {doubts[answer]}")
+        elif doubted and mark.reason:
+            mark = dataclasses.replace(mark, points=None, reason=f"to be read: {doubted}, and this may need it")
+        elif mark.reason and (why := stopped.get(answer)) and why != mark.reason:
+            mark = dataclasses.replace(mark, reason=f"cell {answer} stopped: {why}; {mark.reason}")
+        weighed[cell.id] = mark
+    return weighed
 
 
 def _job(key: Key, steps: list[Step], sandbox: Sandbox, how: dict[str, Any]) -> dict[str, Any]:

@@ -63,6 +63,7 @@ class Marking:
         self._reveal, self._told = reveal, False
         self.problems: list[str] = []
         self.questions: list[tuple[str, float, float, str]] = []
+        self.stopped: dict[str, str] = {}  # why each cell that did not run to its end stopped
 
     def go(self) -> None:
         """Do every step; what goes wrong with one is noted, and the next one follows."""
@@ -77,6 +78,8 @@ class Marking:
             self._leave()
 
     def _note(self, step: Step, reason: str) -> None:
+        if reason:
+            self.stopped[step.name] = reason
         if reason not in ("", "not answered"):
             self.problems.append(f"cell {step.name} {reason}")
 
@@ -222,7 +225,8 @@ def main() -> None:
     marking = Marking(steps, sandbox=sandbox, **how)
     marking.go()
     seconds = time.monotonic() - started
-    json.dump({"questions": marking.questions, "problems": marking.problems, "seconds": seconds}, out)
+    said = {"questions": marking.questions, "problems": marking.problems, "stopped": marking.stopped}
+    json.dump({**said, "seconds": seconds}, out)
     out.close()
 
 

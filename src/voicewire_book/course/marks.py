@@ -3,54 +3,116 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from voicewire._kit import sheets
 from voicewire_book.course.grading import Report
 from voicewire_book.course.submission import whose
 
-__all__ = ["PLATFORMS", "collected", "table"]
+__all__ = ["PLATFORMS", "Whose", "collected", "known", "table"]
 
 PLATFORMS = ("moodle", "canvas")
 
+_NAMES = {
+    "moodle": re.compile(r"(?P<name>.+)_(?P<id>\d+)_assignsubmission_(?:file|onlinetext)_?(?:/.*|[^/]*)"),
+    "canvas": re.compile(r"(?P<name>[^_/]+)_(?:LATE_)?(?P<id>\d+)_\d+_[^/]+"),
+}
+"""How each platform names what it packs: a student's name, then a number; in Moodle's a folder or a file."""
 
-def table(platform: str, most: Mapping[str, float], rows: Mapping[str, Mapping[str, float | None]]) -> str:
+
+class Whose(NamedTuple):
+    """A student as the platform knows them: the name that is shown, and the number that it asks for, if it gave one."""
+
+    name: str
+    number: str = ""
+
+
+def known(platform: str, files: Sequence[str], names: Sequence[str]) -> list[Whose]:
+    """Return whose each file is: by the number in its path where the platform packed all of them, by name elsewhere.
+
+    One file that is named otherwise shows that a person collected them: then nobody's choice of a name counts.
+    """
+    found = [_NAMES[platform].fullmatch(file) for file in files]
+    if not all(found):
+        return [Whose(name) for name in names]
+    first: dict[str, Whose] = {}
+    return [first.setdefault(match["id"], Whose(match["name"], match["id"])) for match in found if match]
+
+
+def table(
+    platform: str,
+    most: Mapping[str, float],
+    rows: Mapping[Whose, Mapping[str, float | None]],
+    reasons: Mapping[Whose, Mapping[str, str]] | None = None,
+) -> str:
     """Return a list of marks.
 
-    Moodle takes any column once it is told what it means (*ID number* to *useridnumber*). Canvas wants five columns by
-    their names first, and the points possible in its second row.
+    Moodle takes any column once it is told what it means (*ID number* to *useridnumber*); beside each mark stands why
+    it is not whole, or not there. Canvas wants five columns by their names first, and the points possible in its second
+    row; it takes a column of words for a piece of work, so there the reasons are not in the list.
     """
     if platform not in PLATFORMS:
         raise ValueError(f"unknown platform {platform!r:.40}: choose from {', '.join(PLATFORMS)}")
     made = io.StringIO()
     write = sheets.Writer(made)
-    canvas = platform == "canvas"
-    heads = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section") if canvas else ("ID number",)
-    write.writerow([*heads, *most])
+    canvas, told = platform == "canvas", platform == "moodle" and reasons is not None
+    numbered = any(student.number for student in rows)
+    heads: tuple[str, ...] = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section") if canvas else ("ID number",)
+    heads += ("Full name",) if numbered and not canvas else ()
+    write.writerow([*heads, *(head for what in most for head in ((what, f"{what} feedback") if told else (what,)))])
     if canvas:
         made.write('"    Points Possible",,,,,' + ",".join(f"{points:g}" for points in most.values()) + "\n")
     for student, marks in rows.items():
-        # Canvas knows its second row by these words; what is only a sign or a number is a name here.
-        odd = student.strip().casefold() == "points possible" or student[:1] in ("=", "+", "-", "@")
-        name = f"'{student}" if odd and sheets.plain(student) == student else student
-        points = ["" if marks.get(what) is None else f"{marks[what]:g}" for what in most]
-        write.writerow([*((name, "", "", name, "") if canvas else (name,)), *points])
+        name = _quoted(student.name)
+        login = "" if student.number else name
+        first: tuple[str, ...] = (name, student.number, "", login, "") if canvas else (student.number or name,)
+        first += (name,) if numbered and not canvas else ()
+        cells: list[str] = []
+        for what in most:
+            cells.append("" if marks.get(what) is None else f"{marks[what]:g}")
+            if told and reasons is not None:
+                cells.append(reasons.get(student, {}).get(what, ""))
+        write.writerow([*first, *cells])
     return made.getvalue()
 
 
-def collected(reports: Sequence[Report]) -> tuple[dict[str, float], dict[str, dict[str, float | None]]]:
+def _quoted(student: str) -> str:
+    """Return a name that no platform takes for its own second row, a sign or a formula."""
+    odd = student.strip().casefold() == "points possible" or student[:1] in ("=", "+", "-", "@")
+    return f"'{student}" if odd and sheets.plain(student) == student else student
+
+
+class Marks(NamedTuple):
+    """What `table` takes: the points of each piece of work, each student's, and why they are what they are."""
+
+    most: dict[str, float]
+    rows: dict[Whose, dict[str, float | None]]
+    reasons: dict[Whose, dict[str, str]]
+
+
+def collected(platform: str, reports: Sequence[Report]) -> Marks:
     """Return what `table` takes from what was marked: a row for each student."""
-    most: dict[str, float] = {}
-    rows: dict[str, dict[str, float | None]] = {}
-    names = whose([PurePosixPath(report.file) for report in reports])
-    for report, name in zip(reports, names, strict=True):
-        student = report.student or name
-        marks = rows.setdefault(student, {})
+    made = Marks({}, {}, {})
+    files = [report.file for report in reports]
+    names = whose([PurePosixPath(file) for file in files])
+    shown = [report.student or name for report, name in zip(reports, names, strict=True)]
+    for report, student in zip(reports, known(platform, files, shown), strict=True):
+        marks, why = made.rows.setdefault(student, {}), made.reasons.setdefault(student, {})
         if report.study is None or not report.questions:
             continue
         what = f"Assignment {report.study}"
-        most[what] = report.max_points
+        made.most[what] = report.max_points
         unread = any(question.points is None for question in report.questions)
-        marks[what] = None if unread or what in marks else report.points
-    return most, rows
+        twice = what in marks
+        marks[what] = None if unread or twice else report.points
+        why[what] = "two notebooks of this assignment were handed in" if twice else _reasons(report)
+    return made
+
+
+def _reasons(report: Report) -> str:
+    """Return why a mark is not whole, or not there, in one line."""
+    lost = [f"{question.id}: {question.reason}" for question in report.questions if question.reason]
+    return "; ".join([*lost, *report.problems])

@@ -7,7 +7,7 @@ import os
 import stat
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -93,16 +93,26 @@ def _tidy(name: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", name).split())
 
 
-def find(submitted: Path) -> list[Path]:
-    """Return the notebooks in a folder (or the one that is named), links among them, which `read` then refuses."""
+def find(submitted: Path, passed: list[Path] | None = None) -> list[Path]:
+    """Return the notebooks in a folder (or the one that is named), links among them, which `read` then refuses.
+
+    What Jupyter keeps as checkpoints and what macOS packs beside a file is passed over, and listed in `passed`.
+    """
     if not submitted.is_dir():
         return [submitted]
     found = []
     for folder, folders, files in os.walk(submitted):  # which does not follow links to folders
         links = [name for name in folders if (Path(folder) / name).is_symlink()]
         found += [Path(folder) / name for name in (*files, *links) if name.endswith(".ipynb") or name in links]
-        folders[:] = [name for name in folders if name != ".ipynb_checkpoints"]
-    return sorted(found)
+    beside = [path for path in found if _beside(path.relative_to(submitted))]
+    if passed is not None:
+        passed += sorted(beside)
+    return sorted(set(found) - set(beside))
+
+
+def _beside(path: PurePath) -> bool:
+    """Whether a program, not a student, put a file there."""
+    return not {".ipynb_checkpoints", "__MACOSX"}.isdisjoint(path.parts[:-1])
 
 
 def read(path: Path) -> list[SubmittedCell]:
@@ -122,6 +132,8 @@ def read(path: Path) -> list[SubmittedCell]:
             size = f"{about.st_size / 2**20:.0f} MB, more than {_BYTES // 2**20}"
             raise SubmissionError(f"it has {size}: clear its outputs and hand it in again")
         content = file.read(_BYTES + 1)
+    if not content:
+        raise SubmissionError("this is no notebook that can be read: the file is empty")
     try:
         notebook = json.loads(content)
     except (ValueError, RecursionError) as error:
@@ -160,12 +172,29 @@ def identify(cells: Sequence[SubmittedCell], keys: dict[str, Key]) -> Key:
 
     best = max(keys.values(), key=likeness)
     if likeness(best) == (0, 0):
-        raise SubmissionError("it holds no cell of any assignment: was it made by 'voicewire student'?")
+        raise SubmissionError(_unnamed(cells, keys))
     return best
 
 
-def arrange(cells: Sequence[SubmittedCell], key: Key, problems: list[str]) -> list[Step]:
-    """Return what to run and to mark: the student's answers and own cells, between locked cells that are whole."""
+def _unnamed(cells: Sequence[SubmittedCell], keys: dict[str, Key]) -> str:
+    """Say what was seen in a notebook of which no cell has a name that an assignment knows."""
+    texts = {cell.source.strip() for cell in cells}
+    same = {name: sum(cell.visible.strip() in texts for cell in key.cells) for name, key in keys.items()}
+    study = max(same, key=lambda name: same[name])
+    if same[study] < 2:
+        return "it holds no cell of any assignment, neither by its name nor by its text"
+    return (
+        f"{same[study]} of its cells have the text of the assignment {study}, but no cell has its name any more: "
+        "a program that saved it left out the cells' metadata; copy the answers into the notebook that was handed out"
+    )
+
+
+def arrange(cells: Sequence[SubmittedCell], key: Key, problems: list[str], doubts: dict[str, str]) -> list[Step]:
+    """Return what to run and to mark: the student's answers and own cells, between locked cells that are whole.
+
+    `doubts` gets the answers of which it is not clear what the student handed in, each with what was seen.
+    """
+    cells = _joined(cells, problems)
     order = [cell.id for cell in key.cells]
     theirs: dict[str, SubmittedCell] = {}
     before: dict[str | None, list[SubmittedCell]] = {}  # the student's own cells, by the named cell that follows
@@ -176,7 +205,8 @@ def arrange(cells: Sequence[SubmittedCell], key: Key, problems: list[str]) -> li
         elif cell.id not in order:
             problems.append(f"cell {shown(cell.id, 40)} is none of this assignment: it was left out")
         elif cell.id in theirs:
-            problems.append(f"cell {cell.id} is there twice: the first one counts")
+            doubts[cell.id] = f"cell {cell.id} is there more than once, with other cells between"
+            problems.append(f"cell {cell.id} is there more than once, with other cells between: the first one ran")
         else:
             theirs[cell.id] = cell
             before[cell.id], waiting = waiting, []
@@ -188,15 +218,34 @@ def arrange(cells: Sequence[SubmittedCell], key: Key, problems: list[str]) -> li
         steps += _own(before.get(known.id, []))
         if known.id not in theirs:
             problems.append(f"cell {known.id} was deleted: the empty one of the assignment stands in for it")
-        steps += _step(known, theirs.get(known.id), problems)
+        steps += _step(known, theirs.get(known.id), problems, doubts)
     return steps + list(_own(before[None]))
+
+
+def _joined(cells: Sequence[SubmittedCell], problems: list[str]) -> list[SubmittedCell]:
+    """Join neighbours of one name and kind: Jupyter gives both halves of a cell that was split, and a copy, its name.
+
+    In one cell they do what they did one after the other.
+    """
+    joined: list[SubmittedCell] = []
+    for cell in cells:
+        last = joined[-1] if joined else None
+        if last is not None and cell.id is not None and (cell.id, cell.code) == (last.id, last.code):
+            joined[-1] = replace(last, source=f"{last.source.rstrip()}\n{cell.source}")
+            said = f"cell {shown(cell.id, 40)} is there in pieces, one below the other: they were joined"
+            problems += [] if said in problems else [said]
+        else:
+            joined.append(cell)
+    return joined
 
 
 def _own(cells: Sequence[SubmittedCell]) -> Iterator[Step]:
     return (Step(f"number {cell.place}", cell.source) for cell in cells if cell.code and cell.source.strip())
 
 
-def _step(known: KeyCell, given: SubmittedCell | None, problems: list[str]) -> Iterator[Step]:
+def _step(
+    known: KeyCell, given: SubmittedCell | None, problems: list[str], doubts: dict[str, str]
+) -> Iterator[Step]:
     if known.answer:
         source = known.visible
         if given is not None and given.code == known.code:
@@ -204,6 +253,7 @@ def _step(known: KeyCell, given: SubmittedCell | None, problems: list[str]) -> I
         elif given is not None:
             kind = "code" if given.code else "text"
             problems.append(f"cell {known.id} was made a {kind} cell: the empty one of the assignment stands in for it")
+            doubts[known.id] = f"cell {known.id} was made a {kind} cell"
         if known.code:
             yield Step(known.id, source)
         return
