@@ -7,8 +7,9 @@ The rules are compiled, yet written as the RFCs have them, each with its section
 from voicewire._kit.lazy import lazily
 
 __all__ = [
-    "Bottleneck", "Ccid2", "Flow", "FlowResult", "NetsimError", "Path", "Red", "Result", "Tcp", "Tfrc", "Udp",
-    "average_interval", "bulk", "initial_window", "loss_rate", "simulate", "small_packet_rate", "tcp_rate",
+    "Bottleneck", "Ccid2", "Flow", "FlowResult", "NetsimError", "Path", "Red", "Result", "SharedLink", "Tcp", "Tfrc",
+    "Udp", "average_interval", "bulk", "initial_window", "loss_rate", "simulate", "simulate_table",
+    "small_packet_rate", "tcp_rate",
 ]  # fmt: skip
 
 __getattr__, __dir__ = lazily(__name__)

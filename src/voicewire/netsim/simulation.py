@@ -18,7 +18,7 @@ from voicewire._kit import checks
 from voicewire.netsim import engine, flow_state
 from voicewire.netsim.errors import NetsimError
 from voicewire.netsim.links import Bottleneck, Path, number
-from voicewire.netsim.senders import SENDERS, Sender
+from voicewire.netsim.senders import SENDERS, Ccid2, Sender, Tfrc
 from voicewire.netsim.variable_frame_sizes import (
     as_stream,
     checked_importance,
@@ -73,6 +73,8 @@ class Flow:
     def __post_init__(self) -> None:
         checks.fields(self, NetsimError, **_FLOW)
         object.__setattr__(self, "frames", _frames(self.frames))
+        if isinstance(self.sender, Tfrc | Ccid2):
+            _buffered(cast("NDArray[np.int64]", self.frames), self.sender)
         object.__setattr__(self, "sizes", checked_sizes(self))
         object.__setattr__(self, "importance", checked_importance(self))
 
@@ -198,6 +200,16 @@ def _frames(frames: ArrayLike) -> NDArray[np.int64]:
     if times.size > 1 and np.any(times[1:] < times[:-1]):
         raise NetsimError("frame times must not fall: sort them")
     return times
+
+
+def _buffered(times: NDArray[np.int64], sender: Tfrc | Ccid2) -> None:
+    """Refuse more frames at one time than a send buffer can hold: all but a few would be lost before they are sent."""
+    most = int(np.unique(times, return_counts=True)[1].max())
+    if most > flow_state.QUEUE:
+        raise NetsimError(
+            f"{most} frames come at one time, and the send buffer holds {sender.buffer}: the others would never be "
+            "sent; give them times of their own (a bulk transfer: simulate_table), or use Tcp"
+        )
 
 
 def _fill(f: Any, flow: Flow, first: int, last: int, seeds: NDArray[Any], log: bool) -> None:

@@ -67,7 +67,7 @@ class KeyTracker:
 
     Examples
     --------
-    >>> from voicewire.pharyngeal import organs
+    >>> from voicewire.pharyngeal.films import organs
     >>> postures, frames = organs.film(20, np.random.default_rng(1))
     >>> tracker = KeyTracker([f.image for f in frames], [organs.contours(p) for p in postures])
     >>> wrong = tracker.track(frames[0].image)["hyoid"] - organs.contours(postures[0])["hyoid"]

@@ -53,7 +53,7 @@ def segmental_snr(said: ArrayLike, heard: ArrayLike) -> float:
     --------
     Silence is as far away as the speech is strong: 0 dB.
 
-    >>> from voicewire.voip import listening
+    >>> from voicewire.voip.codecs import listening
     >>> speech = listening.speech("voice")
     >>> segmental_snr(speech, speech), segmental_snr(speech, 0 * speech)
     (35.0, 0.0)
@@ -97,7 +97,7 @@ def log_spectral_distance(said: ArrayLike, heard: ArrayLike) -> float:
     --------
     Half as loud is 6 dB everywhere, but for what sinks below the floor.
 
-    >>> from voicewire.voip import listening
+    >>> from voicewire.voip.codecs import listening
     >>> speech = listening.speech("voice")
     >>> log_spectral_distance(speech, speech), 3 < log_spectral_distance(speech, speech // 2) < 6
     (0.0, True)
