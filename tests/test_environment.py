@@ -13,6 +13,7 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from voicewire._kit import _optional
 from voicewire_book.publish import lockfile
 
 pytestmark = pytest.mark.landing
@@ -39,10 +40,12 @@ def locked(*names: str) -> dict[str, set[str]]:
 
 
 def wanted(*extras: str) -> list[Requirement]:
-    lines = list(PROJECT["dependencies"])
-    for extra in extras:
-        lines += PROJECT["optional-dependencies"][extra]
-    return [r for r in map(Requirement, lines) if r.name != "voicewire"]
+    found, asked = list(map(Requirement, PROJECT["dependencies"])), list(extras)
+    for extra in asked:  # an extra may name others
+        lines = list(map(Requirement, PROJECT["optional-dependencies"][extra]))
+        found += [line for line in lines if line.name != "voicewire"]
+        asked += [other for line in lines if line.name == "voicewire" for other in line.extras if other not in asked]
+    return found
 
 
 @pytest.mark.parametrize(
@@ -77,6 +80,16 @@ def test_a_higher_layer_replaces_nothing_and_repeats_nothing():
         assert [pin for pin in pins if pin[:3] in seen] == [], REMEDY
         below |= versions
         seen |= {pin[:3] for pin in pins}
+
+
+def test_a_library_that_is_missing_is_told_by_the_extra_that_brings_it():
+    brought = {
+        canonicalize_name(line.name): extra for extra in ("phonetics", "voip", "transport", "fast")
+        for line in map(Requirement, PROJECT["optional-dependencies"][extra])
+    }  # fmt: skip
+    names = {"parselmouth": "praat-parselmouth", "skimage": "scikit-image", "webrtcvad": "webrtcvad-wheels"}
+    names |= {"paho": "paho-mqtt"}
+    assert {canonicalize_name(names.get(name, name)): extra for name, extra in _optional.EXTRAS.items()} == brought
 
 
 def test_readers_get_no_tools_for_tests():

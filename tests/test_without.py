@@ -132,4 +132,4 @@ except ImportError as error:
     print(error)
 """
     done = run(code, "cryptography")
-    assert "cryptography is not installed, and this function needs it" in done.stdout, done.stdout + done.stderr
+    assert "cryptography is not installed, and this needs it: pip install 'voicewire[transport]'" in done.stdout, done.stdout + done.stderr

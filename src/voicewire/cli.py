@@ -14,6 +14,7 @@ from typing import NoReturn
 
 import voicewire
 from voicewire import __version__
+from voicewire._kit._optional import told
 from voicewire._kit.options import PathOption
 
 __all__ = ["main", "parser"]
@@ -132,6 +133,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _told("interrupted", 130)
     except MemoryError:
         return _told("more memory is needed than this machine gives: ask for less", 1)
+    except ImportError as error:
+        if not (said := told(error)):
+            raise
+        return _told(said, 1)
     except (ValueError, OSError, RuntimeError, LookupError) as error:  # RuntimeError: of test beds and sweeps
         return _told(str(error) or type(error).__name__, 1)
 

@@ -1,11 +1,39 @@
-"""Libraries that only some chapters need: imported when they are used, so that the other chapters do without them."""
+"""Libraries that only some functions need: imported when these are used, and told by the extra that brings them."""
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["Library"]
+__all__ = ["EXTRAS", "Library", "needed", "told"]
+
+EXTRAS = {
+    "parselmouth": "phonetics", "praatio": "phonetics", "librosa": "phonetics", "statsmodels": "phonetics",
+    "skimage": "phonetics", "av": "voip", "webrtcvad": "voip", "paho": "transport", "cryptography": "transport",
+    "numba": "fast", "llvmlite": "fast", "uvloop": "fast",
+}  # fmt: skip
+"""The extra that brings each library; tests/test_environment.py holds it to pyproject.toml."""
+
+
+def told(error: ImportError) -> str:
+    """Return what is missing and how to get it, or nothing where another reason keeps a module from its import."""
+    missing = str(error.name or "").partition(".")[0]
+    if missing not in EXTRAS:
+        return ""
+    return f"{missing} is not installed, and this needs it: pip install 'voicewire[{EXTRAS[missing]}]'"
+
+
+@contextlib.contextmanager
+def needed() -> Iterator[None]:
+    """Say of a library that is missing which extra brings it, where its import fails."""
+    try:
+        yield
+    except ImportError as error:
+        if said := told(error):
+            raise ImportError(said, name=error.name) from error
+        raise
 
 
 class Library:
@@ -15,12 +43,7 @@ class Library:
         self._name = name
 
     def __getattr__(self, attribute: str) -> Any:
-        try:
+        with needed():
             module = importlib.import_module(self._name)
-        except ImportError as error:
-            missing = self._name.partition(".")[0]
-            raise ImportError(
-                f"{missing} is not installed, and this function needs it: install it with pip, or with the package"
-            ) from error
         found = self.__dict__[attribute] = getattr(module, attribute)  # asked for once
         return found

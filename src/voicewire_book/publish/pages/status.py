@@ -81,8 +81,12 @@ def _versions(base: Path) -> str:
     project = tomllib.loads((base / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     there = {name.lower(): package.version for name, package in wheels.packages().items()}
     rows = [("Python", platform.python_version(), wheels.listed()["info"]["python"])]
-    groups = project["dependencies"], project["optional-dependencies"]["book"]
-    asked, extra = ([re.split(r"[<>=~!;\[ ]", requirement)[0] for requirement in group] for group in groups)
+    extras = project["optional-dependencies"]
+    fields = [line for name in ("phonetics", "echo", "voip", "transport", "fast") for line in extras[name]]
+    groups = [*project["dependencies"], *fields], extras["book"]
+    asked, extra = (
+        list(dict.fromkeys(re.split(r"[<>=~!;\[ ]", requirement)[0] for requirement in group)) for group in groups
+    )
     for name in asked + [name for name in extra if name.lower() in there]:  # of the book's tools, what a page imports
         try:
             rows.append((name, metadata.version(name), there.get(name.lower(), "not there")))
