@@ -132,4 +132,5 @@ except ImportError as error:
     print(error)
 """
     done = run(code, "cryptography")
-    assert "cryptography is not installed, and this needs it: pip install 'voicewire[transport]'" in done.stdout, done.stdout + done.stderr
+    said = "cryptography is not installed, and this needs it: pip install 'voicewire[transport]'"
+    assert said in done.stdout, done.stdout + done.stderr

@@ -50,7 +50,6 @@ PACKAGES = {
     "repo2docker": Package("jupyter-repo2docker", "dev", ("repo2docker",)),
     "rocrate-validator": Package("roc-validator", "oracle", ("rocrate_validator", "requests_cache")),
     "shtab": Package("shtab", "completion", ("shtab",)),
-    "uvloop": Package("uvloop", "book", ("uvloop",)),
 }
 """The packages of the extras beyond ``book`` and ``test``, which a reader hasn't got."""
 
