@@ -12,6 +12,8 @@ import pkgutil
 import sys
 from collections.abc import Callable
 
+from voicewire._kit._optional import needed
+
 __all__ = ["homes", "lazily"]
 
 
@@ -36,7 +38,9 @@ def lazily(package: str) -> tuple[Callable[[str], object], Callable[[], list[str
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module, own = homes(package)[name]
         whole = module == package  # a module is declared
-        value = importlib.import_module(f"{module}.{own}") if whole else getattr(importlib.import_module(module), own)
+        with needed():
+            home = importlib.import_module(f"{module}.{own}" if whole else module)
+        value = home if whole else getattr(home, own)
         setattr(room, name, value)
         return value
 
