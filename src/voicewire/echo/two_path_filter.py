@@ -115,8 +115,7 @@ class Guarded:
         self.rate = positive("rate", rate)
         self.length = whole("length", length, 1, 2**14)
         self.memory = positive("memory", memory)
-        self.passes = whole("passes", passes, 1)
-        positive("forgetting", 1 - 1 / (self.memory * self.length), 1.0)
+        self.passes = whole("data_reuse", passes, 1)
         self.block = max(1, round(BLOCK * rate))
         self._size = fft.next_fast_len(self.length - 1 + self.block, real=True)
         self.reset()
@@ -147,7 +146,9 @@ class Guarded:
         settings = f"length={self.length}, rate={self.rate:g}, memory={self.memory:g}, passes={self.passes}"
         return f"<Guarded({settings}): {self._blocks * BLOCK:.1f} s heard, begun anew {len(self.changes)} times>"
 
-    def process(self, x: ArrayLike, d: ArrayLike) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    def process(
+        self, x: ArrayLike, d: ArrayLike, lost: NDArray[np.bool_] | None = None
+    ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """Cancel over a stretch of signal.
 
         Parameters
@@ -155,6 +156,8 @@ class Guarded:
         x, d : array_like of complex, shape (N,)
             Far end and microphones, left + 1j * right. A long signal may come in pieces; decisions fall at the ends of
             blocks, so whole blocks are best.
+        lost : ndarray of bool, shape (N,), optional
+            Where the microphones have nothing: what the copy expects stands in for them, so that nothing is learnt.
 
         Returns
         -------
@@ -180,7 +183,8 @@ class Guarded:
         at = 0
         while at < far.size:
             span = slice(at, min(at + self.block - self._filled, far.size))
-            into[span] = self._piece(far[span], microphone[span])
+            gone = None if lost is None else lost[span]
+            into[span] = self._piece(far[span], microphone[span], gone)
             talks[span] = self._talking
             at = span.stop
         return error, talks
@@ -193,18 +197,23 @@ class Guarded:
         left, right = self._taps
         return np.stack([left + right, left - right], axis=1).ravel() / 2 + 0j
 
-    def _piece(self, x: NDArray[Any], d: NDArray[Any]) -> NDArray[Any]:
+    def _piece(self, x: NDArray[Any], d: NDArray[Any], lost: NDArray[np.bool_] | None) -> NDArray[Any]:
         """The error over a block or what of it is there; at its end a decision."""
+        echo = self._echo(x) if self._mono is None else self._mono_echo(x)
+        heard = d
+        if lost is not None:
+            d = np.where(lost, echo, d).astype(d.dtype)
         learners = self._wide.process(x, d) if self._mono is None else self._mono.process(x, d)
-        error = d - (self._echo(x) if self._mono is None else self._mono_echo(x))
+        error = d - echo
         a, b, far, heard = self._sums
         self._sums = [a + _power(error), b + _power(learners), far + _power(x), heard + _power(d)]
         self._filled += x.size
-        if self._filled < self.block:
-            return error
-        followed = self._decide(self._sums)
-        self._filled, self._sums = 0, [0.0] * 4
-        return learners if followed else error
+        followed = False
+        if self._filled >= self.block:
+            followed = self._decide(self._sums)
+            self._filled, self._sums = 0, [0.0] * 4
+        left = learners if followed else error
+        return left if lost is None else np.where(lost, heard - echo, left)
 
     def _copy(self, taps: NDArray[Any] | None = None) -> None:
         """The copy takes these taps, else zeros; kept as the spectra of four real filters, for stereo."""

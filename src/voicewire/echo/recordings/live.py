@@ -20,7 +20,7 @@ from voicewire.echo.recordings.delay_estimation import CLEAR, phat
 from voicewire.echo.recordings.input_validation import SignalError
 from voicewire.echo.recordings.paired_recordings import Pair
 from voicewire.echo.recordings.report import Report
-from voicewire.echo.recordings.stream import Work, Writer, lead, part
+from voicewire.echo.recordings.work import Work, Writer, lead, part
 from voicewire.echo.two_path_filter import Guarded
 
 __all__ = ["cancel_live"]
