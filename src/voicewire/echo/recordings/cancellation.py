@@ -43,7 +43,7 @@ class Cancelled:
     sr : int
         Sampling rate in Hz.
     microphone : ndarray of float, shape (n, channels)
-        What they heard, cut to the same span.
+        What they heard, cut to the same span, and without a constant that was taken out.
     report : Report or None
         What `cancel_echo` found: delay, drift, jumps, ERLE of each second (`report.each_second()`); None from `cancel`.
 
@@ -183,7 +183,7 @@ def cancel_echo(
         report = cancel_pair(both, kept, settings)
         left = kept.samples()
         judge_talk(report, both, OfArray(left, both.raw[1].rate, "the residual"))
-        return Cancelled(left, report.rate, both.raw[1].read(0, len(left)), report)
+        return Cancelled(left, report.rate, both.conditioned[1].read(0, len(left)), report)
 
 
 def _given(samples: ArrayLike | str | Path, sr: int | None, name: str) -> Path | OfArray:

@@ -93,6 +93,7 @@ class Pair:
             raise
         self.raw = one, other
         self.use(one, other)
+        self.conditioned = self.sources
 
     def use(self, far: Source, microphone: Source) -> None:
         """From here on read these: the same sounds, conditioned."""

@@ -45,7 +45,7 @@ def decibels(before: float, after: float) -> float | None:
     return float(10 * np.log10(before / max(after, before * 1e-12)))
 
 
-@dataclass
+@dataclass(repr=False)
 class Report:
     """What was found and done, second by second.
 
@@ -122,6 +122,16 @@ class Report:
     lost: float = 0.0
     gains: list[float] = field(default_factory=list)
     echo_in_talk: float | None = None
+
+    def __repr__(self) -> str:
+        """Say the main numbers; `lines` has all."""
+        erle = self.erle()
+        said = "nothing was heard" if erle is None else f"ERLE {erle:.1f} dB"
+        more = f", {len(self.breaks)} jumps of it" if self.breaks else ""
+        return (
+            f"<Report: {self.length / self.rate:.1f} s at {self.rate} Hz, {said}, delay {1000 * self.delay:.1f} ms{more}, "
+            f"drift {1e6 * self.drift:+.1f} ppm, {len(self.notes)} notes>"
+        )
 
     def erle(self, start: int = 0) -> float | None:
         """Echo return loss enhancement from a second on.
@@ -231,6 +241,14 @@ class Report:
             "taken_out_ms": 1000 * self.put_off, "drift_ppm": 1e6 * self.drift,
             "erle_db": self.erle(), "erle_second_half_db": self.erle(len(self.heard) // 2),
             "double_talk_seconds": float(self.talks.sum()),
+            "echo_in_double_talk": self.echo_in_talk,
+            "delay_jumps": [
+                {"seconds": one.time, "before_ms": 1000 * one.before, "after_ms": 1000 * one.after}
+                for one in self.breaks
+            ],
+            "worked_at": self.worked_at or self.rate, "high_passed": list(self.passed), "lost_seconds": self.lost,
+            "gain_db": [20 * float(np.log10(each)) for each in (min(self.gains), max(self.gains))]
+            if self.gains else [0.0, 0.0],
             "begun_anew": [{"seconds": change.time, "cause": self._cause(change)} for change in self.changes],
             "clipped_microphone": float(self.clipped_microphone.mean()), "clipped_far": float(self.clipped_far.mean()),
             "each_second": {
@@ -241,12 +259,12 @@ class Report:
             "notes": self.notes,
         }  # fmt: skip
 
-    def picture(self, path: Path) -> None:
+    def picture(self, path: str | Path) -> None:
         """Draw ERLE and levels over time; seconds that clip or hold double talk are marked, and each new beginning.
 
         Parameters
         ----------
-        path : Path
+        path : str or Path
             File to write; its ending says the format.
 
         Raises
@@ -278,6 +296,8 @@ class Report:
             below.plot(times[both], np.full(both.sum(), -5.0), "s", color=SERIES[2], label="both talk")
         for change in self.changes:
             top.axvline(change.time, color="black", linestyle=":", label=change.cause)
+        for jump in self.breaks:
+            top.axvline(jump.time, color=SERIES[2], linestyle="--", label="the delay jumps")
         below.set(xlabel="time (s)", ylabel="level (dB of full scale)")
         below.legend(fontsize="small")
         figure.savefig(path)

@@ -26,7 +26,8 @@ __all__ = ["Settings", "cancel_files", "cancel_pair", "judge_talk"]
 
 Samples = NDArray[np.float64]
 _TAIL: Final = 80.0  # ms of the room's answer that a mono filter models
-_STEREO: Final = 512  # taps of each of the four paths
+_STEREO: Final = 512  # taps of each of the four paths, at most, and of the one of mono
+_MONO: Final = 2048
 _HIGHEST: Final = 1e-4  # share of the microphone's power above the lower rate's band that may be left there
 _LARGE: Final = 0.1  # of the root mean square: a constant that is too large to be the filter's to model
 _LONE: Final = 3.0  # times the far end's share: the far end's constant can't be the cause of the microphone's
@@ -52,16 +53,22 @@ class Settings(NamedTuple):
         lower = range(both.rate // 16000, 1, -1)
         return next((factor for factor in lower if _above(both, both.rate / factor) < _HIGHEST), 1)
 
-    def taps(self, both: Pair) -> tuple[int, float]:
+    def taps(self, channels: tuple[int, int], rate: int) -> tuple[int, float]:
         """Taps of each path, and K."""
-        if self.length is not None:
-            return self.length, 64.0 if self.memory is None else self.memory
-        taps = max(1, round((self.tail or _TAIL) * both.rate / 1000))
-        if self.tail is None:
-            taps = min(taps, _STEREO if both.channels != (1, 1) else 2048)
-        if taps > 2**14:
-            raise ValueError(f"a tail of {self.tail:g} ms at {both.rate} Hz is {taps} taps: at most {2**14} are possible")
-        return taps, 16.0 if self.memory is None else self.memory
+        if self.length is not None and self.tail is not None:
+            raise ValueError("length and tail say the same: name one of them")
+        length, memory = self.length, self.memory
+        if length is None:
+            length = max(1, round((self.tail or _TAIL) * rate / 1000))
+            if self.tail is None:
+                length = min(length, _STEREO if channels != (1, 1) else _MONO)
+            if length > 2**14:
+                raise ValueError(f"a tail of {self.tail:g} ms at {rate} Hz is {length} taps: at most {2**14} are possible")
+        if memory is None:
+            memory = 16.0 if self.length is None else 64.0
+        if memory * length <= 1:
+            raise ValueError("memory times length must exceed 1 sample")
+        return length, memory
 
 
 def _above(both: Pair, rate: float) -> float:
@@ -78,8 +85,6 @@ def _above(both: Pair, rate: float) -> float:
 
 def cancel_pair(both: Pair, out: Writer | Kept, settings: Settings) -> Report:
     """Condition two recordings, bring them in step, cancel; what both the command and `cancel_echo` do."""
-    if settings.memory is not None and settings.memory * (settings.length or 1) <= 1:
-        raise ValueError("memory times length must exceed 1 sample")
     notes = both.notes
     if both.lengths[0] != both.lengths[1]:
         seconds = [n / both.rate for n in both.lengths]
@@ -87,10 +92,11 @@ def cancel_pair(both: Pair, out: Writer | Kept, settings: Settings) -> Report:
     played, heard = both.heard(0), both.heard(1)
     passed = _without_constant(both, played, heard)
     rate, size, whole = both.rate, both.length, both.sources[1]
+    both.conditioned = both.sources
     factor = settings.factor(both)
     if factor > 1:
         both.use(Decimated(both.sources[0], factor), Decimated(whole, factor))
-    taps, memory = settings.taps(both)
+    taps, memory = settings.taps(both.channels, both.rate)
     found = both.find(settings.most) if settings.delay is None else None
     late = settings.delay if found is None else found.delay
     assert late is not None
