@@ -60,7 +60,7 @@ def fresh(length: int, regularization: float, dtype: np.dtype[Any]) -> Mono:
 @njit(cache=True, inline="always")
 def _fetch(R: Any, row: int, q: int, c: int, length: int) -> None:
     """Row q gets from the newest rows what wasn't written into it yet."""
-    low, last = c % LANES, min(c // LANES * LANES + LANES, length)
+    last = min(c // LANES * LANES + LANES, length)
     high = q if q // LANES == c // LANES and q >= c else last
     for t in range(c, high):
         R[q * row + t] = R[t * row + q]

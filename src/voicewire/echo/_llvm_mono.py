@@ -11,7 +11,7 @@ ir, cgutils, types = llvm()
 
 
 def _planes(loop: _Loop, count: Any, chunk: Any) -> list[Any]:
-    """Where a chunk of the residual lies in its two planes: the second one begins a chunk behind the first one's end."""
+    """Where a chunk of the residual lies in its two planes; a spare chunk is between them."""
     at = loop.scaled(chunk, LANES)
     return [at, loop.builder.add(at, loop.plus(loop.scaled(count, LANES), LANES))]
 

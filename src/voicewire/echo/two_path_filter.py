@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import fft
 
 from voicewire.echo.adaptive_filter import positive, whole
-from voicewire.echo import dcd
 from voicewire.echo.dcd import WLDRRLSDCD
 from voicewire.echo.dcd_mono import MonoDCD
 from voicewire.echo.recordings.input_validation import pair
@@ -69,7 +68,7 @@ class Guarded:
     ----------
     length : int
         Taps of each echo path, L.
-    rate : float
+    sr : float
         Samples a second, Hz.
     memory : float
         K in lambda = 1 - 1/(K L).
@@ -111,12 +110,12 @@ class Guarded:
     (True, False)
     """
 
-    def __init__(self, length: int, rate: float, memory: float = 64.0, passes: int = 1) -> None:
-        self.rate = positive("rate", rate)
+    def __init__(self, length: int, sr: float, memory: float = 64.0, passes: int = 1) -> None:
+        self.sr = positive("sr", sr)
         self.length = whole("length", length, 1, 2**14)
         self.memory = positive("memory", memory)
         self.passes = whole("data_reuse", passes, 1)
-        self.block = max(1, round(BLOCK * rate))
+        self.block = max(1, round(BLOCK * sr))
         self._size = fft.next_fast_len(self.length - 1 + self.block, real=True)
         self.reset()
 
@@ -126,7 +125,7 @@ class Guarded:
             self.length, 1 - 1 / (self.memory * self.length), self.passes, regularization=self.length / 4,
             dtype=np.float32,
         )  # fmt: skip
-        self._mono = MonoDCD(self._wide) if dcd.COMPILED else None
+        self._mono = MonoDCD(self._wide) if self._wide.compiled else None
         self.changes: list[Change] = []
         self.copied = self.set_back = 0
         self._before = np.zeros((2, self.length - 1))  # the far end's last samples
@@ -143,7 +142,7 @@ class Guarded:
 
     def __repr__(self) -> str:
         """Name the settings and how far it is."""
-        settings = f"length={self.length}, rate={self.rate:g}, memory={self.memory:g}, passes={self.passes}"
+        settings = f"length={self.length}, sr={self.sr:g}, memory={self.memory:g}, passes={self.passes}"
         return f"<Guarded({settings}): {self._blocks * BLOCK:.1f} s heard, begun anew {len(self.changes)} times>"
 
     def process(
@@ -193,9 +192,9 @@ class Guarded:
     def taps(self) -> NDArray[np.complex128]:
         """Of the copy, in the order of `WLDRRLSDCD.taps`."""
         if self._taps.ndim == 1:
-            return self._taps
+            return np.asarray(self._taps, np.complex128)
         left, right = self._taps
-        return np.stack([left + right, left - right], axis=1).ravel() / 2 + 0j
+        return np.asarray(np.stack([left + right, left - right], axis=1).ravel() / 2, np.complex128)
 
     def _piece(self, x: NDArray[Any], d: NDArray[Any], lost: NDArray[np.bool_] | None) -> NDArray[Any]:
         """The error over a block or what of it is there; at its end a decision."""
@@ -205,8 +204,8 @@ class Guarded:
             d = np.where(lost, echo, d).astype(d.dtype)
         learners = self._wide.process(x, d) if self._mono is None else self._mono.process(x, d)
         error = d - echo
-        a, b, far, heard = self._sums
-        self._sums = [a + _power(error), b + _power(learners), far + _power(x), heard + _power(d)]
+        powers = _power(error), _power(learners), _power(x), _power(d)
+        self._sums = [total + new for total, new in zip(self._sums, powers, strict=True)]
         self._filled += x.size
         followed = False
         if self._filled >= self.block:
@@ -218,7 +217,7 @@ class Guarded:
     def _copy(self, taps: NDArray[Any] | None = None) -> None:
         """The copy takes these taps, else zeros; kept as the spectra of four real filters, for stereo."""
         if self._mono is not None:
-            self._taps = np.zeros((2, self.length)) if taps is None else taps
+            self._taps: NDArray[Any] = np.zeros((2, self.length)) if taps is None else taps
             return
         self._taps = np.zeros(2 * self.length, complex) if taps is None else taps
         even, odd = self._taps[0::2], self._taps[1::2]

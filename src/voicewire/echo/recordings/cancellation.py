@@ -183,7 +183,7 @@ def cancel_echo(
         report = cancel_pair(both, kept, settings)
         left = kept.samples()
         judge_talk(report, both, OfArray(left, both.raw[1].rate, "the residual"))
-        return Cancelled(left, report.rate, both.conditioned[1].read(0, len(left)), report)
+        return Cancelled(left, report.sr, both.conditioned[1].read(0, len(left)), report)
 
 
 def _given(samples: ArrayLike | str | Path, sr: int | None, name: str) -> Path | OfArray:
@@ -192,6 +192,7 @@ def _given(samples: ArrayLike | str | Path, sr: int | None, name: str) -> Path |
         import soundfile
 
         path = Path(samples)
+        path.stat()
         with silent_library():
             own = soundfile.info(path).samplerate if sr is not None else None
         if own is not None and own != sr:

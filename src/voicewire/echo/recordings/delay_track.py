@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -77,7 +78,7 @@ def breaks(far: Read, heard: Read, rate: int, frames: int, most: float) -> list[
             delays.append(peak.delay)
     levels = plateaus(np.array(times), np.array(delays))
     found = []
-    for (_, end, before), (start, _, after) in zip(levels, levels[1:], strict=False):
+    for (_, end, before), (start, _, after) in pairwise(levels):
         first, last = max(0, round((end - WINDOW / 2) * rate)), min(frames, round((start + WINDOW / 2) * rate))
         at = _place(far, heard, first, last, round(before * rate), round(after * rate))
         found.append(Break(at / rate, before, after))

@@ -51,7 +51,7 @@ class Report:
 
     Attributes
     ----------
-    rate : int
+    sr : int
         Samples a second, Hz.
     length : int
         Samples that both recordings have.
@@ -80,7 +80,7 @@ class Report:
     breaks : list of Break
         Places at which the delay jumped, and was followed.
     worked_at : int
-        Rate at which the filter worked, Hz: lower than `rate` where there was nothing above; 0 for the same.
+        Rate at which the filter worked, Hz: lower than `sr` where there was nothing above; 0 for the same.
     passed : (bool, bool)
         Whether the far end and the microphone held a constant, so that both went through a high-pass.
     lost : float
@@ -99,7 +99,7 @@ class Report:
     'delay 100.0 ms, of which 90.0 ms were taken out; no clock drift'
     """
 
-    rate: int
+    sr: int
     length: int
     channels: tuple[int, int]
     taps: int
@@ -129,7 +129,7 @@ class Report:
         said = "nothing was heard" if erle is None else f"ERLE {erle:.1f} dB"
         more = f", {len(self.breaks)} jumps of it" if self.breaks else ""
         return (
-            f"<Report: {self.length / self.rate:.1f} s at {self.rate} Hz, {said}, delay {1000 * self.delay:.1f} ms{more}, "
+            f"<Report: {self.length / self.sr:.1f} s at {self.sr} Hz, {said}, delay {1000 * self.delay:.1f} ms{more}, "
             f"drift {1e6 * self.drift:+.1f} ppm, {len(self.notes)} notes>"
         )
 
@@ -178,7 +178,7 @@ class Report:
         talked, late = self.talks.sum(), round(1000 * self.delay, 1) + 0.0  # never -0.0
         passes = f"{self.passes} pass{'es' if self.passes > 1 else ''}"
         return [
-            f"{self.length / self.rate:.1f} s at {self.rate} Hz, {kind}, {self.taps} taps, {passes}",
+            f"{self.length / self.sr:.1f} s at {self.sr} Hz, {kind}, {self.taps} taps, {passes}",
             f"delay {late:.1f} ms{how}, of which {1000 * self.put_off:.1f} ms were taken out; {drift}",
             f"clipped: {_share(self.clipped_microphone)} of the microphone, {_share(self.clipped_far)} of the far end",
             self._talk(talked),
@@ -214,7 +214,7 @@ class Report:
             said.append(f"the microphone's gain moves from {low:+.1f} to {high:+.1f} dB of the beginning's: followed")
         if self.lost >= 0.01:
             said.append(f"the microphone stays at one value for {self.lost:.2f} s in all: nothing was learnt there")
-        if 0 < self.worked_at < self.rate:
+        if 0 < self.worked_at < self.sr:
             said.append(f"cancelled at {self.worked_at} Hz: there is nothing to cancel above")
         return said
 
@@ -236,7 +236,7 @@ class Report:
         dict
         """
         return {
-            "seconds": self.length / self.rate, "rate": self.rate, "channels": list(self.channels), "taps": self.taps,
+            "seconds": self.length / self.sr, "rate": self.sr, "channels": list(self.channels), "taps": self.taps,
             "passes": self.passes, "delay_ms": 1000 * self.delay, "delay_estimated": self.found,
             "taken_out_ms": 1000 * self.put_off, "drift_ppm": 1e6 * self.drift,
             "erle_db": self.erle(), "erle_second_half_db": self.erle(len(self.heard) // 2),
@@ -246,7 +246,7 @@ class Report:
                 {"seconds": one.time, "before_ms": 1000 * one.before, "after_ms": 1000 * one.after}
                 for one in self.breaks
             ],
-            "worked_at": self.worked_at or self.rate, "high_passed": list(self.passed), "lost_seconds": self.lost,
+            "worked_at": self.worked_at or self.sr, "high_passed": list(self.passed), "lost_seconds": self.lost,
             "gain_db": [20 * float(np.log10(each)) for each in (min(self.gains), max(self.gains))]
             if self.gains else [0.0, 0.0],
             "begun_anew": [{"seconds": change.time, "cause": self._cause(change)} for change in self.changes],

@@ -63,7 +63,9 @@ class Settings(NamedTuple):
             if self.tail is None:
                 length = min(length, _STEREO if channels != (1, 1) else _MONO)
             if length > 2**14:
-                raise ValueError(f"a tail of {self.tail:g} ms at {rate} Hz is {length} taps: at most {2**14} are possible")
+                raise ValueError(
+                    f"a tail of {self.tail:g} ms at {rate} Hz is {length} taps: at most {2**14} are possible"
+                )
         if memory is None:
             memory = 16.0 if self.length is None else 64.0
         if memory * length <= 1:
@@ -239,7 +241,7 @@ def cancel_files(
 
 def judge_talk(report: Report, both: Pair, left: Source) -> None:
     """Hold what was called double talk against the far end: what is left there is echo still, or it is not."""
-    rate, talks = report.rate, report.talks
+    rate, talks = report.sr, report.talks
     far = both.raw[0]
     echo = total = 0.0
     for first, last in _spans(talks > 0.5)[:_SPANS]:

@@ -95,7 +95,9 @@ class Kept:
 class Work:
     """A canceller at work block by block: what it leaves is written, and powers are added up second by second."""
 
-    def __init__(self, report: Report, canceller: Guarded, loudness: float, out: Writer | Kept, factor: int = 1) -> None:
+    def __init__(
+        self, report: Report, canceller: Guarded, loudness: float, out: Writer | Kept, factor: int = 1
+    ) -> None:
         self.report, self.canceller, self.loudness, self.out, self.factor = report, canceller, loudness, out, factor
         self.samples = 0
         self.gain = GainFollower()
@@ -174,7 +176,7 @@ class Work:
         for total, samples in (
             (self.report.heard, d), (self.report.left, left), (self.report.talks, talks[:, None]),
         ):  # fmt: skip
-            _add(total, self.samples, self.report.rate, samples)
+            _add(total, self.samples, self.report.sr, samples)
         self.samples += len(d)
 
     def end(self) -> None:
@@ -183,12 +185,12 @@ class Work:
             self._echo = np.concatenate([self._echo, np.zeros((2 * REACH, self._echo.shape[1]))])
             self._flush(len(self._echo) - 2 * REACH)
         report = self.report
-        seconds = -(-self.samples // report.rate)
+        seconds = -(-self.samples // report.sr)
         report.heard, report.left, report.talks = (
             each[:seconds] for each in (report.heard, report.left, report.talks)
         )  # fmt: skip
-        counts = np.full(seconds, report.rate, float)
-        counts[-1:] = self.samples - (seconds - 1) * report.rate
+        counts = np.full(seconds, report.sr, float)
+        counts[-1:] = self.samples - (seconds - 1) * report.sr
         for each in (report.heard, report.left, report.talks):
             each /= counts
         report.written = self.out.how
