@@ -140,10 +140,10 @@ def test_what_cannot_be_is_refused_and_nothing_is_lost():
     assert np.array_equal(canceller.taps, before[0]) and canceller._filled == before[1]
     with pytest.raises(SignalError, match="16 taps"):
         WLDRRLSDCD(8, 0.99).taps = np.zeros(3)
-    for name, value in (("length", 0), ("rate", 0), ("memory", 0), ("data_reuse", 0), ("forgetting", 0)):
+    for name, value in (("length", 0), ("sr", 0), ("memory", 0), ("data_reuse", 0), ("forgetting", 0)):
         given = {"data_reuse": {"passes": 0}, "forgetting": {"memory": 0.01}}.get(name, {name: value})
         with pytest.raises(ValueError, match=name):
-            Guarded(**({"length": 8, "rate": RATE} | given))
+            Guarded(**({"length": 8, "sr": RATE} | given))
 
 
 def test_without_a_compiler_it_is_the_same_canceller(monkeypatch):

@@ -17,8 +17,9 @@ from voicewire.echo.multichannel_filters import nlms_apart, nlms_together, reuse
 from voicewire.echo.nonuniqueness import foretold_floor, silent_directions, strengths
 from voicewire.echo.nonuniqueness import rows as signal_rows
 from voicewire.echo.operation_counts import count_operations
-from voicewire.echo.recordings.cancellation import Cancelled, cancel, read_stereo, write_stereo
+from voicewire.echo.recordings.cancellation import Cancelled, cancel, cancel_echo, read_stereo, write_stereo
 from voicewire.echo.recordings.delay_estimation import Alignment, Peak, alignment, phat
+from voicewire.echo.recordings.delay_track import Break
 from voicewire.echo.recordings.input_validation import SignalError, stereo
 from voicewire.echo.recordings.live import cancel_live
 from voicewire.echo.recordings.report import Report, decibels
@@ -31,9 +32,9 @@ from voicewire.echo.two_path_filter import Change, Guarded
 from voicewire.echo.widely_linear import Responses, complex_taps, echo, responses
 
 __all__ = [
-    "WLAPA", "WLDRRLSDCD", "WLNLMS", "WLRLS", "AdaptiveFilter", "Alignment", "Cancelled", "Change", "Curve",
+    "WLAPA", "WLDRRLSDCD", "WLNLMS", "WLRLS", "AdaptiveFilter", "Alignment", "Break", "Cancelled", "Change", "Curve",
     "Guarded", "Operations", "Peak", "Report", "Responses", "Scene", "SignalError", "Signals", "StereoNLMS",
-    "StereoRLS", "alignment", "cancel", "cancel_files", "cancel_live", "changed", "complex_taps",
+    "StereoRLS", "alignment", "cancel", "cancel_echo", "cancel_files", "cancel_live", "changed", "complex_taps",
     "count_operations", "dcd_operations", "dcd_uncompiled", "decaying", "decibels", "echo", "erle",
     "expected_rise", "expected_tracking", "follow", "foretold_floor", "image_source", "misalignment",
     "nlms_apart", "nlms_together", "phat", "predistort", "read_stereo", "reference", "responses",

@@ -97,10 +97,10 @@ class _Loop:
         with cgutils.for_range(self.builder, count, intp=_INDEX) as step:
             body(step.index)
 
-    def next_position(self, base: Any, offset: Any) -> Any:
+    def next_position(self, base: Any, offset: Any, block: int = BLOCK) -> Any:
         """The vector one position on: its last lane comes from the next block."""
         return self.shuffle(
-            self.load(base, offset), self.load(base, self.plus(offset, BLOCK)), list(range(1, LANES + 1))
+            self.load(base, offset), self.load(base, self.plus(offset, block)), list(range(1, LANES + 1))
         )
 
     def products(self, ring: Any, chunk: Any, re: Any, im: Any) -> tuple[Any, Any, Any, Any]:
@@ -126,9 +126,11 @@ class _Largest:
         self.best = cgutils.alloca_once_value(loop.builder, loop.zero)
 
     def see(self, chunk: Any, values: list[Any]) -> None:
-        a, b, c, d = (self.loop.magnitude(value) for value in values)
         larger = self.loop.larger
-        top = larger(larger(a, b), larger(c, d))
+        tops = [self.loop.magnitude(value) for value in values]
+        while len(tops) > 1:
+            tops = [larger(a, b) for a, b in zip(tops[::2], tops[1::2], strict=True)]
+        top = tops[0]
         self.loop.store(top, self.tops, self.loop.scaled(chunk, LANES))
         self.loop.builder.store(larger(top, self.loop.builder.load(self.best)), self.best)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
 from typing import Any, Self
 
@@ -86,6 +87,18 @@ class AdaptiveFilter(ABC):
     @abstractmethod
     def _arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays that make up the state, by name."""
+
+    def reset(self) -> None:
+        """Forget taps and samples, as at the beginning."""
+        self.__init__(**self._settings_of())  # type: ignore[misc]
+
+    def _settings_of(self) -> dict[str, Any]:
+        """The arguments that make such a filter."""
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+    def __repr__(self) -> str:
+        """Name the settings."""
+        return f"{type(self).__name__}({', '.join(f'{name}={value}' for name, value in self._settings_of().items())})"
 
     def save(self) -> dict[str, NDArray[Any]]:
         """A copy of the state, as arrays that `numpy.savez` can write.

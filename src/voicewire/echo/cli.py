@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 from typing import Any
 
 from voicewire._kit.options import new_file, number, positive, print_json, readable, text, whole
@@ -16,34 +17,37 @@ def register(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "echo",
         help="cancel a recorded echo",
-        description="Cancel the echo of a far end (what the loudspeakers played) from a microphone recording of the "
-        "same rate, mono or stereo: find the delay and the drift of the clocks, take both out, write the residual and "
-        "report the echo return loss enhancement over time.",
-        epilog="Exit status: 1 if a recording can't be used or holds no echo of the other; one line says why.",
-    )
-    parser.add_argument("far", type=readable, metavar="FAR.wav", help="recording of the loudspeaker signals")
-    parser.add_argument(
-        "microphone", type=readable, nargs="?", metavar="MIC.wav", help="recording of the microphones (not with --live)"
+        description="Take the echo of what loudspeakers played (FAR.wav) out of what a microphone heard (MIC.wav), "
+        "mono or stereo, of one rate. Delay, clock drift, jumps and gain are found and followed; the echo return loss "
+        "enhancement (ERLE) is told.",
+        epilog="Example: voicewire echo --sample && voicewire echo far.wav mic.wav out.wav",
     )
     parser.add_argument(
-        "residual", type=new_file, nargs="?", metavar="OUT.wav", help="file to write the residual to (not with --live)"
+        "far", type=readable, nargs="?", metavar="FAR.wav", help="recording of the loudspeaker signals"
     )
+    parser.add_argument("microphone", type=readable, nargs="?", metavar="MIC.wav", help="recording of the microphones")
+    parser.add_argument("residual", type=new_file, nargs="?", metavar="OUT.wav", help="file to write the residual to")
+    parser.add_argument("--sample", action="store_true", help="write far.wav and mic.wav, a made-up pair, and stop")
     parser.add_argument(
         "--live",
         type=new_file,
         metavar="OUT.wav",
-        help="play FAR.wav, record the microphone meanwhile and write the residual here as it comes, until FAR.wav is "
-        "over or Ctrl-C is pressed; only FAR.wav is played, so nothing can howl; takes pip install sounddevice",
+        help="play FAR.wav, record meanwhile, write the residual here until it is over or Ctrl-C; takes pip install "
+        "sounddevice",
     )
     parser.add_argument("--keep", type=new_file, metavar="MIC.wav", help="with --live: keep what the microphone heard")
     parser.add_argument("--device", type=text, metavar="NAME", help="with --live: name or number of the sound device")
-    parser.add_argument("--length", type=whole(1, 2**14), default=512, help="taps of each echo path (default 512)")
-    parser.add_argument("--memory", type=positive, default=64.0, help="K in lambda = 1 - 1/(K L) (default 64)")
     parser.add_argument(
-        "--passes", type=whole(1, 1000), default=1, help="data-reuse passes N_it (default 1; more overshoot on speech)"
+        "--tail", type=number(1.0, 1000.0), metavar="MS",
+        help="length of each echo path (default 80; stereo at most 512 taps)",
+    )  # fmt: skip
+    parser.add_argument("--length", type=whole(1, 2**14), metavar="L", help="the same in taps, instead of --tail")
+    parser.add_argument(
+        "--memory", type=positive, metavar="K", help="lambda = 1 - 1/(K L) (default 16; with --length 64)"
     )
+    parser.add_argument("--passes", type=whole(1, 1000), default=1, metavar="N", help="data-reuse passes (default 1)")
     parser.add_argument(
-        "--delay", type=number(-3.6e6, 3.6e6), metavar="MS", help="delay of the microphone in ms (default: estimated)"
+        "--delay", type=number(-3.6e6, 3.6e6), metavar="MS", help="delay of the microphone (default: found, followed)"
     )
     parser.add_argument(
         "--most", type=number(1.0, 6e4), default=1000.0, metavar="MS", help="longest delay looked for (default 1000)"
@@ -60,10 +64,12 @@ def _cancel(args: argparse.Namespace) -> int:
     from voicewire.echo.recordings.stream import cancel_files
 
     try:
+        if args.sample:
+            return _sample(args)
         _told_apart(args)
         settings = {
             "length": args.length, "memory": args.memory, "passes": args.passes, "most": args.most / 1000,
-            "delay": None if args.delay is None else args.delay / 1000,
+            "delay": None if args.delay is None else args.delay / 1000, "tail": args.tail,
         }  # fmt: skip
         if args.live is None:
             report = cancel_files(args.far, args.microphone, args.residual, **settings)
@@ -83,9 +89,21 @@ def _cancel(args: argparse.Namespace) -> int:
     return 0
 
 
+def _sample(args: argparse.Namespace) -> int:
+    """Write a pair of recordings to try the command on."""
+    from voicewire.echo.recordings.sample import write_pair
+
+    if args.far is not None:
+        raise ValueError("--sample stands alone: it writes far.wav and mic.wav here")
+    print("\n".join(write_pair(Path())))
+    return 0
+
+
 def _told_apart(args: argparse.Namespace) -> None:
     """Refuse what doesn't go together, and a file that would be read and written, or written twice."""
-    if args.live is None and args.residual is None:
+    if args.length is not None and args.tail is not None:
+        raise ValueError("--length and --tail say the same: name one of them")
+    if args.far is None or (args.live is None and args.residual is None):
         raise ValueError("name FAR.wav, MIC.wav and OUT.wav, or FAR.wav and --live OUT.wav")
     if args.live is None and (args.keep is not None or args.device is not None):
         raise ValueError("--keep and --device go with --live")

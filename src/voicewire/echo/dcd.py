@@ -104,6 +104,11 @@ class WLDRRLSDCD(AdaptiveFilter):
         return errors
 
     @property
+    def compiled(self) -> bool:
+        """Whether the compiled form runs."""
+        return self._plain is None
+
+    @property
     def taps(self) -> NDArray[np.complex128]:
         """The 2L interleaved complex taps: even entries for x, odd ones for x*."""
         if self._plain is not None:

@@ -141,12 +141,13 @@ class WLRLS(AdaptiveFilter):
         super().__init__(length, dtype)
         self.forgetting = positive("forgetting", forgetting, 1.0)
         self.data_reuse = whole("data_reuse", data_reuse, 1)
+        self.regularization = positive("regularization", regularization)
         self._weight: Any = np.array(self.forgetting, self.dtype)[()]
         self.symmetric = symmetric
         kind = np.result_type(self.dtype, np.complex64)
         self._g = np.zeros(2 * self.length, kind)
         self._window = np.zeros(2 * self.length, kind)
-        self._P = (np.eye(2 * self.length) / positive("regularization", regularization)).astype(kind)
+        self._P = (np.eye(2 * self.length) / self.regularization).astype(kind)
 
     def _run(self, x: NDArray[Any], d: NDArray[Any]) -> NDArray[Any]:
         errors = np.empty_like(x)
@@ -247,10 +248,11 @@ class StereoRLS(AdaptiveFilter):
         super().__init__(length, dtype)
         self.forgetting = positive("forgetting", forgetting, 1.0)
         self.data_reuse = whole("data_reuse", data_reuse, 1)
+        self.regularization = positive("regularization", regularization)
         self._weight: Any = np.array(self.forgetting, self.dtype)[()]
         self._h = np.zeros((2, 2 * self.length), self.dtype)
         self._window = np.zeros(2 * self.length, self.dtype)
-        self._P = (np.eye(2 * self.length) * 2 / positive("regularization", regularization)).astype(self.dtype)
+        self._P = (np.eye(2 * self.length) * 2 / self.regularization).astype(self.dtype)
 
     def _run(self, x: NDArray[Any], d: NDArray[Any]) -> NDArray[Any]:
         errors = np.empty_like(x)

@@ -13,6 +13,7 @@ from scipy import fft
 
 from voicewire.echo.adaptive_filter import positive, whole
 from voicewire.echo.dcd import WLDRRLSDCD
+from voicewire.echo.dcd_mono import MonoDCD
 from voicewire.echo.recordings.input_validation import pair
 
 __all__ = ["Change", "Guarded"]
@@ -67,7 +68,7 @@ class Guarded:
     ----------
     length : int
         Taps of each echo path, L.
-    rate : float
+    sr : float
         Samples a second, Hz.
     memory : float
         K in lambda = 1 - 1/(K L).
@@ -109,28 +110,44 @@ class Guarded:
     (True, False)
     """
 
-    def __init__(self, length: int, rate: float, memory: float = 64.0, passes: int = 1) -> None:
-        self.rate = positive("rate", rate)
+    def __init__(self, length: int, sr: float, memory: float = 64.0, passes: int = 1) -> None:
+        self.sr = positive("sr", sr)
         self.length = whole("length", length, 1, 2**14)
-        forgetting = 1 - 1 / (positive("memory", memory) * self.length)
-        self._learner = WLDRRLSDCD(self.length, forgetting, passes, regularization=self.length / 4, dtype=np.float32)
-        self.block = max(1, round(BLOCK * rate))
+        self.memory = positive("memory", memory)
+        self.passes = whole("data_reuse", passes, 1)
+        self.block = max(1, round(BLOCK * sr))
+        self._size = fft.next_fast_len(self.length - 1 + self.block, real=True)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything, as at the beginning."""
+        self._wide = WLDRRLSDCD(
+            self.length, 1 - 1 / (self.memory * self.length), self.passes, regularization=self.length / 4,
+            dtype=np.float32,
+        )  # fmt: skip
+        self._mono = MonoDCD(self._wide) if self._wide.compiled else None
         self.changes: list[Change] = []
         self.copied = self.set_back = 0
-        self._size = fft.next_fast_len(self.length - 1 + self.block, real=True)
         self._before = np.zeros((2, self.length - 1))  # the far end's last samples
         self._filled = 0  # samples of the block that is being heard
-        self._sums = np.zeros(4)  # of its powers: the copy's error, the learner's, far end, microphone
-        self._copy(np.zeros(2 * self.length, complex))
-        self._powers = np.zeros(4)  # over the last blocks: the copy's error, the learner's, far end, microphone
-        self._means = np.zeros(2)  # of the latter two over the last seconds
+        self._sums = [0.0] * 4  # of its powers: the copy's error, the learner's, far end, microphone
+        self._copy()
+        self._powers = [0.0] * 4  # over the last blocks: the copy's error, the learner's, far end, microphone
+        self._means = [0.0] * 2  # of the latter two over the last seconds
         self._usual = 1.0  # share of the echo that is left when nothing happens
         self._blocks = self._active = 0
         self._followed = self._doubted = -(10**9)  # blocks: when the copy last followed; when the learner began anew
         self._share = 0.0  # of the echo that was left then
         self._talking = self._first = self._odd = False
 
-    def process(self, x: ArrayLike, d: ArrayLike) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    def __repr__(self) -> str:
+        """Name the settings and how far it is."""
+        settings = f"length={self.length}, sr={self.sr:g}, memory={self.memory:g}, passes={self.passes}"
+        return f"<Guarded({settings}): {self._blocks * BLOCK:.1f} s heard, begun anew {len(self.changes)} times>"
+
+    def process(
+        self, x: ArrayLike, d: ArrayLike, lost: NDArray[np.bool_] | None = None
+    ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """Cancel over a stretch of signal.
 
         Parameters
@@ -138,6 +155,8 @@ class Guarded:
         x, d : array_like of complex, shape (N,)
             Far end and microphones, left + 1j * right. A long signal may come in pieces; decisions fall at the ends of
             blocks, so whole blocks are best.
+        lost : ndarray of bool, shape (N,), optional
+            Where the microphones have nothing: what the copy expects stands in for them, so that nothing is learnt.
 
         Returns
         -------
@@ -151,34 +170,66 @@ class Guarded:
         SignalError
             If a signal is mono, not finite, too large, or the lengths differ; the state is then unchanged.
         """
-        far, microphone = pair(x, d, self._learner.dtype)
-        error, talks = np.empty_like(microphone), np.zeros(microphone.size, bool)
+        far, microphone = pair(x, d, self._wide.dtype)
+        if self._mono is not None and (far.imag.any() or microphone.imag.any()):
+            self._mono.widen(self._wide)
+            self._mono = None
+            self._copy(self.taps)
+        error, talks = np.zeros_like(microphone), np.zeros(microphone.size, bool)
+        into = error
+        if self._mono is not None:
+            far, microphone, into = far.real.copy(), microphone.real.copy(), error.real
         at = 0
         while at < far.size:
             span = slice(at, min(at + self.block - self._filled, far.size))
-            error[span] = self._piece(far[span], microphone[span])
+            gone = None if lost is None else lost[span]
+            into[span] = self._piece(far[span], microphone[span], gone)
             talks[span] = self._talking
             at = span.stop
         return error, talks
 
-    def _piece(self, x: NDArray[Any], d: NDArray[Any]) -> NDArray[Any]:
-        """The error over a block or what of it is there; at its end a decision."""
-        learners = self._learner.process(x, d)
-        error = d - self._echo(x)
-        self._sums += [_power(z) for z in (error, learners, x, d)]
-        self._filled += x.size
-        if self._filled < self.block:
-            return error
-        followed = self._decide(*self._sums)
-        self._filled, self._sums[:] = 0, 0
-        return learners if followed else error
+    @property
+    def taps(self) -> NDArray[np.complex128]:
+        """Of the copy, in the order of `WLDRRLSDCD.taps`."""
+        if self._taps.ndim == 1:
+            return np.asarray(self._taps, np.complex128)
+        left, right = self._taps
+        return np.asarray(np.stack([left + right, left - right], axis=1).ravel() / 2, np.complex128)
 
-    def _copy(self, taps: NDArray[Any]) -> None:
-        """The copy takes these taps; kept as the spectra of four real filters."""
-        self.taps = taps
-        even, odd = taps[0::2], taps[1::2]
+    def _piece(self, x: NDArray[Any], d: NDArray[Any], lost: NDArray[np.bool_] | None) -> NDArray[Any]:
+        """The error over a block or what of it is there; at its end a decision."""
+        echo = self._echo(x) if self._mono is None else self._mono_echo(x)
+        heard = d
+        if lost is not None:
+            d = np.where(lost, echo, d).astype(d.dtype)
+        learners = self._wide.process(x, d) if self._mono is None else self._mono.process(x, d)
+        error = d - echo
+        powers = _power(error), _power(learners), _power(x), _power(d)
+        self._sums = [total + new for total, new in zip(self._sums, powers, strict=True)]
+        self._filled += x.size
+        followed = False
+        if self._filled >= self.block:
+            followed = self._decide(self._sums)
+            self._filled, self._sums = 0, [0.0] * 4
+        left = learners if followed else error
+        return left if lost is None else np.where(lost, heard - echo, left)
+
+    def _copy(self, taps: NDArray[Any] | None = None) -> None:
+        """The copy takes these taps, else zeros; kept as the spectra of four real filters, for stereo."""
+        if self._mono is not None:
+            self._taps: NDArray[Any] = np.zeros((2, self.length)) if taps is None else taps
+            return
+        self._taps = np.zeros(2 * self.length, complex) if taps is None else taps
+        even, odd = self._taps[0::2], self._taps[1::2]
         real = [(even + odd).real, (even - odd).imag, (even - odd).real, -(even + odd).imag]
         self._filters = fft.rfft(real, self._size)
+
+    def _set_back(self) -> None:
+        """The learner takes the copy's taps."""
+        if self._mono is not None:
+            self._mono.paths = self._taps
+        else:
+            self._wide.taps = self._taps
 
     def _echo(self, x: NDArray[Any]) -> NDArray[Any]:
         """What the copy holds for the echo, by overlap and save."""
@@ -190,21 +241,28 @@ class Guarded:
         new = both[:, self.length - 1 : self.length - 1 + x.size]
         return np.asarray(new[0] + 1j * new[1])
 
-    def _decide(self, *powers: float) -> bool:
+    def _mono_echo(self, x: NDArray[Any]) -> NDArray[np.float64]:
+        """The same for one loudspeaker and one microphone: so few samples are faster without a transform."""
+        far = np.concatenate([self._before[0], x])
+        self._before[0] = far[x.size :]
+        return np.convolve(far, self._taps[0], "valid")
+
+    def _decide(self, powers: list[float]) -> bool:
         """Compare the two over a block; whether the copy followed the learner."""
         self._blocks += 1
-        self._powers += _NEW * (np.array(powers) - self._powers)
-        self._means += (self._powers[2:] - self._means) / min(self._blocks, round(_LONG / BLOCK))
+        self._powers = [old + _NEW * (new - old) for old, new in zip(self._powers, powers, strict=True)]
+        seconds = min(self._blocks, round(_LONG / BLOCK))
+        self._means = [old + (new - old) / seconds for old, new in zip(self._means, self._powers[2:], strict=True)]
         self._doubt()
-        left, learners = self._powers[:2].tolist()
+        left, learners = self._powers[:2]
         if learners < (_SURE if self._odd else 1.0) * left:
-            self._copy(self._learner.taps)
+            self._copy(self._wide.taps if self._mono is None else self._mono.paths)
             self._powers[0] = learners
             self.copied += 1
             self._followed = self._blocks
             return True
         if self._since(self._doubted) > _GRACE and left < _WORSE * learners:
-            self._learner.taps = self.taps
+            self._set_back()
             self._powers[1] = left
             self.set_back += 1
         return False
@@ -214,8 +272,8 @@ class Guarded:
 
     def _doubt(self) -> None:
         """Is more left of the echo than usual? Then the learner begins anew, and it turns out what it was."""
-        left, _, far, heard = self._powers.tolist()
-        mean_far, mean_heard = self._means.tolist()
+        left, _, far, heard = self._powers
+        mean_far, mean_heard = self._means
         if far < _ACTIVE * mean_far or heard <= 0:
             return
         self._active += 1
@@ -223,7 +281,7 @@ class Guarded:
         learnt = self._active * BLOCK > _LEARNT
         waited = self._since(self._doubted) > _PAUSE
         if left > _LOUDER * heard and left > _WORTH * mean_heard:
-            self._copy(np.zeros_like(self.taps))
+            self._copy()
             self._powers[0] = heard
             self._begin_anew("more was taken out than was heard", share)
         elif learnt and waited and share > _JUMP * self._usual:
@@ -241,8 +299,8 @@ class Guarded:
         if self._first:
             self.changes.append(Change(self._blocks * BLOCK, cause))
         self._doubted, self._share = self._blocks, share
-        self._learner.taps = self.taps
-        self._learner.begin_anew()
+        self._set_back()
+        (self._mono or self._wide).begin_anew()
 
 
 def _power(z: NDArray[Any]) -> float:

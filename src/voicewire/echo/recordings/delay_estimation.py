@@ -111,9 +111,9 @@ _SIGNAL = checks.array(least=2)
 
 
 @checks.takes(
-    error=SignalError, far=_SIGNAL, microphone=_SIGNAL, rate=checks.whole(100, 10**6), most=checks.number(above=0.0)
+    error=SignalError, far=_SIGNAL, microphone=_SIGNAL, sr=checks.whole(100, 10**6), most=checks.number(above=0.0)
 )
-def phat(far: ArrayLike, microphone: ArrayLike, rate: int, most: float = 1.0) -> Peak | None:
+def phat(far: ArrayLike, microphone: ArrayLike, sr: int, most: float = 1.0) -> Peak | None:
     r"""Find the delay of a window by generalised cross-correlation with phase transform.
 
     .. math:: R(\tau) = \sum_f \frac{D(f) X^*(f)}{|D(f) X^*(f)|} e^{2\pi j f \tau}
@@ -125,7 +125,7 @@ def phat(far: ArrayLike, microphone: ArrayLike, rate: int, most: float = 1.0) ->
     ----------
     far, microphone : array_like of float, shape (n,)
         The same span of time of both.
-    rate : int
+    sr : int
         Samples a second, Hz.
     most : float
         Longest delay looked for, either way, s.
@@ -151,17 +151,17 @@ def phat(far: ArrayLike, microphone: ArrayLike, rate: int, most: float = 1.0) ->
     if x.shape != d.shape:
         raise SignalError(f"the windows have {x.size} and {d.size} samples: cut both to the same span of time")
     size = fft.next_fast_len(2 * x.size, real=True)
-    fade = signal.windows.tukey(x.size, min(1.0, 2 * _FADE * rate / x.size))
+    fade = signal.windows.tukey(x.size, min(1.0, 2 * _FADE * sr / x.size))
     X, D = fft.rfft(fade * (x - x.mean()), size), fft.rfft(fade * (d - d.mean()), size)
     power = np.abs(X) ** 2
     cross = D * X.conj()
     heard = (power > _FLOOR * power.max()) & (np.abs(cross) > 0)
-    if heard.sum() * rate / size < _NARROW:
+    if heard.sum() * sr / size < _NARROW:
         return None
     cross[heard] /= np.abs(cross[heard])
     cross[~heard] = 0
     values = fft.irfft(cross, size)
-    reach = min(round(most * rate), x.size - 2)
+    reach = min(round(most * sr), x.size - 2)
     values = np.concatenate([values[-reach:], values[: reach + 1]]) if reach else values[:1]
     at = int(np.argmax(np.abs(values)))
     clarity = abs(values[at]) / (np.sqrt(np.mean(values**2)) or 1.0)
@@ -170,14 +170,14 @@ def phat(far: ArrayLike, microphone: ArrayLike, rate: int, most: float = 1.0) ->
         before, here, after = np.abs(values[at - 1 : at + 2])
         bend = before - 2 * here + after
         shift = 0.5 * (before - after) / bend if bend < 0 else 0.0
-    near, wide = (max(1, round(t * rate)) for t in _TAIL)
+    near, wide = (max(1, round(t * sr)) for t in _TAIL)
     behind = np.sum(values[at + near : at + wide] ** 2)
     ahead = np.sum(values[max(at - wide, 0) + 1 : max(at - near, 0) + 1] ** 2)
     tail = 10 * np.log10(behind / ahead) if behind > 0 and ahead > 0 else 0.0
-    return Peak(float(at - reach + shift) / rate, float(clarity), float(tail))
+    return Peak(float(at - reach + shift) / sr, float(clarity), float(tail))
 
 
-def alignment(peaks: Iterable[tuple[float, Peak | None]], rate: int) -> Alignment | None:
+def alignment(peaks: Iterable[tuple[float, Peak | None]], sr: int) -> Alignment | None:
     """Put a straight line through the delays of the windows: where it begins is the delay, its slope is the drift.
 
     The line is that of Theil and Sen, so that a few windows may be wrong. The drift is 0 where the slope's limits hold
@@ -187,7 +187,7 @@ def alignment(peaks: Iterable[tuple[float, Peak | None]], rate: int) -> Alignmen
     ----------
     peaks : iterable of (float, Peak)
         Middle of each window, s, and what `phat` found in it.
-    rate : int
+    sr : int
         Samples a second, Hz.
 
     Returns
@@ -216,11 +216,11 @@ def alignment(peaks: Iterable[tuple[float, Peak | None]], rate: int) -> Alignmen
     bend = float(np.median(np.abs(delays - start - slope * times)))
     straight = bend < _BENT
     slip = abs(slope) * np.ptp(times)
-    slips = slip * rate >= 0.5 and bend < slip / 8 and not low <= 0 <= high  # half of a step would bend it by a quarter
+    slips = slip * sr >= 0.5 and bend < slip / 8 and not low <= 0 <= high  # half of a step would bend it by a quarter
     if not straight and (line := _shared(times, delays)) is not None:
         near = np.abs(delays - line[0] - line[1] * times) <= _NEAR
         slope, start, low, high = stats.theilslopes(delays[near], times[near])
-        slips = straight = not low <= 0 <= high and abs(slope) * np.ptp(times[near]) * rate >= 0.5
+        slips = straight = not low <= 0 <= high and abs(slope) * np.ptp(times[near]) * sr >= 0.5
     if not (straight and slips):
         return Alignment(
             float(np.median(delays)), 0.0, float(high - low) / 2, clarity, tail, times, delays, straight

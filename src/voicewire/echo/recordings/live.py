@@ -20,7 +20,8 @@ from voicewire.echo.recordings.delay_estimation import CLEAR, phat
 from voicewire.echo.recordings.input_validation import SignalError
 from voicewire.echo.recordings.paired_recordings import Pair
 from voicewire.echo.recordings.report import Report
-from voicewire.echo.recordings.stream import Work, Writer, lead, part
+from voicewire.echo.recordings.stream import Settings
+from voicewire.echo.recordings.work import Work, Writer, lead, part
 from voicewire.echo.two_path_filter import Guarded
 
 __all__ = ["cancel_live"]
@@ -28,6 +29,8 @@ __all__ = ["cancel_live"]
 Samples = NDArray[np.float64]
 _FULL: Final = 32768
 _TOP: Final = 32767 / 32768
+_LIVE_RATE: Final = 16000  # Hz: above it the filter has so many taps, to keep up with the sound
+_LIVE_TAPS: Final = 512
 _WINDOW: Final = 4.0  # s in which the delay is looked for
 
 
@@ -151,12 +154,14 @@ class _Live:
 
 
 @checks.takes(
-    length=checks.whole(1, 2**14), memory=checks.positive, passes=checks.whole(1, 1000),
+    length=checks.maybe(checks.whole(1, 2**14)), memory=checks.maybe(checks.positive), passes=checks.whole(1, 1000),
     delay=checks.maybe(checks.number(-3600.0, 3600.0)), most=checks.number(1e-3, 60.0),
+    tail=checks.maybe(checks.number(1.0, 1000.0)),
 )  # fmt: skip
 def cancel_live(
-    far: Path, residual: Path, *, kept: Path | None = None, device: str | None = None, length: int = 512,
-    memory: float = 64.0, passes: int = 1, delay: float | None = None, most: float = 1.0,
+    far: str | Path, residual: str | Path, *, kept: str | Path | None = None, device: str | None = None,
+    length: int | None = None, memory: float | None = None, passes: int = 1, delay: float | None = None,
+    most: float = 1.0, tail: float | None = None,
 ) -> Report:  # fmt: skip
     """Play a file, record the microphone meanwhile, take the echo out as it comes, and write what is left.
 
@@ -166,24 +171,26 @@ def cancel_live(
 
     Parameters
     ----------
-    far : Path
+    far : str or Path
         Sound file to play, mono or stereo.
-    residual : Path
+    residual : str or Path
         WAV file to write, mono.
-    kept : Path, optional
+    kept : str or Path, optional
         WAV file for what the microphone heard: ``voicewire echo far kept residual`` does the same again.
     device : str, optional
         Name or number of the sound device; else the system's own.
-    length : int
-        Taps of each echo path, L.
-    memory : float
-        K in lambda = 1 - 1/(K L).
+    length : int, optional
+        Taps of each echo path, L, instead of `tail`.
+    memory : float, optional
+        K in lambda = 1 - 1/(K L); 16, or 64 with `length`.
     passes : int
         Data-reuse passes, N_it.
     delay : float, optional
         Delay of the microphone in s, if it is known.
     most : float
         Longest delay looked for, s.
+    tail : float, optional
+        Length of each echo path, ms; else 80, and at most 512 taps for stereo and above 16 kHz.
 
     Returns
     -------
@@ -201,12 +208,13 @@ def cancel_live(
     --------
     >>> cancel_live(Path("far.wav"), Path("out.wav"), kept=Path("mic.wav")).lines()  # doctest: +SKIP
     """
-    if memory * length <= 1:
-        raise ValueError("memory times length must exceed 1 sample")
     library = _sounddevice()
     with ExitStack() as stack:
-        playing = stack.enter_context(Pair(far, far))
+        playing = stack.enter_context(Pair(Path(far), Path(far)))
         rate, channels = playing.rate, playing.channels[0]
+        if length is None and tail is None and rate > _LIVE_RATE:
+            length, memory = _LIVE_TAPS, memory or 64.0
+        length, memory = Settings(length, memory, passes, delay, most, tail).taps((channels, 1), rate)
         loud = playing.heard(0)
         canceller = Guarded(length, rate, memory, passes)
         size = part(canceller.block, rate)
@@ -216,12 +224,12 @@ def cancel_live(
             rate, playing.length, (channels, 1), length, passes, 0.0, 0.0, False, 0.0, seconds.copy(), seconds.copy(),
             seconds.copy(), loud.clipped, seconds, playing.notes[:1],
         )  # fmt: skip
-        work = Work(report, canceller, loud.rms, stack.enter_context(Writer(residual, rate, 1)))
+        work = Work(report, canceller, loud.rms, stack.enter_context(Writer(Path(residual), rate, 1)))
         live = _Live(playing, work, length, most)
         if delay is not None:
             live.found(delay, False)
         heard = 0
-        keeps = None if kept is None else stack.enter_context(Writer(kept, rate, 1))
+        keeps = None if kept is None else stack.enter_context(Writer(Path(kept), rate, 1))
         for samples in sound.blocks(_played(playing, size)):
             block = samples[:, :1] / _FULL
             if keeps is not None:

@@ -5,7 +5,7 @@ Explained in ``notebooks/echo/01_adaptive_filters.ipynb``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from voicewire._kit import _sound_file
-from voicewire._kit._sound_file import silent_library
 from voicewire.echo.recordings.delay_estimation import Alignment, Peak, alignment, phat
+from voicewire.echo.recordings.delay_track import Break
 from voicewire.echo.recordings.input_validation import SignalError
+from voicewire.echo.recordings.sources import OfArray, OfFile, Source
 
 __all__ = ["Heard", "Pair"]
 
@@ -30,6 +30,8 @@ _PIECE = 4096  # values interpolated at once
 _HALF = 16  # samples on each side that a value between two samples is made of
 _SILENT = 10 ** (-90 / 20)  # peak of what counts as silence, full scale being 1
 _SWAPPED = -1.5  # dB: the room's answer lies before the sound
+_CONSTANT, _CLEARLY = 0.01, 10.0  # of the root mean square; times its standard error: a constant stands out
+_MOVES = 0.3  # of the root mean square: means of seconds that differ by so much are no voice's
 _FLAT, _RUN = 0.9999, 3  # share of the peak, and so many samples in a row, that make a flat top
 
 
@@ -42,11 +44,14 @@ class Heard(NamedTuple):
         Full scale is 1.
     clipped : ndarray of float, shape (seconds,)
         Share of each second's samples that lie in flat tops.
+    constant : float
+        Magnitude of what is below all sound: a mean that the seconds share, or means that move; 0 where there is none.
     """
 
     peak: float
     rms: float
     clipped: Samples
+    constant: float = 0.0
 
 
 def _flat(samples: Samples, peak: float) -> int:
@@ -62,36 +67,41 @@ def _flat(samples: Samples, peak: float) -> int:
     return total
 
 
-class Pair:
-    """The far end and the microphone, open for reading; memory doesn't grow with their length."""
+def _constant(means: Samples, rms: float) -> float:
+    """Magnitude of a constant, or of one that moves, by the means of seconds; a voice's own differ, and are small."""
+    mean, spread = np.abs(means.mean(axis=0)), means.std(axis=0)
+    shared = (mean > _CONSTANT * rms) & (mean * np.sqrt(len(means)) > _CLEARLY * spread)
+    moves = spread > _MOVES * rms
+    return float(max(np.where(shared | moves, np.maximum(mean, spread), 0)))
 
-    def __init__(self, far: Path, microphone: Path) -> None:
-        self.names = far, microphone
+
+class Pair:
+    """The far end and the microphone, open for reading; memory doesn't grow with the length of files."""
+
+    def __init__(self, far: Path | OfArray, microphone: Path | OfArray) -> None:
         self.notes: list[str] = []
-        self._files: list[Any] = []
+        self._open: list[OfFile | OfArray] = []
         try:
-            for path in self.names:
-                self._files.append(_sound_file.opened(path))
-            for path, file in zip(self.names, self._files, strict=True):
-                if file.channels > 2:
-                    raise ValueError(f"{path} has {file.channels} channels: mono or stereo is needed")
-                if file.frames <= 0:
-                    raise ValueError(f"{path} is empty: it has no samples")
-                if why := _sound_file.placed(file):
-                    raise ValueError(f"{path} {why}")
-                if lacks := _sound_file.missing(file):
-                    self.notes.append(f"{path.name} ends early: {lacks}")
-                if not 100 <= file.samplerate <= 10**6:
-                    raise ValueError(f"{path} has {file.samplerate} Hz: 100 to 1,000,000 can be worked on")
-            rates = [file.samplerate for file in self._files]
-            if rates[0] != rates[1]:
-                raise ValueError(f"{far} has {rates[0]} Hz and {microphone} {rates[1]} Hz: resample one of them")
+            for given in (far, microphone):
+                self._open.append(given if isinstance(given, OfArray) else OfFile(given))
+                self.notes += self._open[-1].notes
+            one, other = self._open
+            if one.rate != other.rate:
+                raise ValueError(f"{one.name} has {one.rate} Hz and {other.name} {other.rate} Hz: resample one of them")
         except BaseException:
             self.__exit__(None, None, None)
             raise
-        self.rate = int(rates[0])
-        self.channels: tuple[int, int] = (self._files[0].channels, self._files[1].channels)
-        self.lengths: tuple[int, int] = (self._files[0].frames, self._files[1].frames)
+        self.raw = one, other
+        self.use(one, other)
+        self.conditioned = self.sources
+
+    def use(self, far: Source, microphone: Source) -> None:
+        """From here on read these: the same sounds, conditioned."""
+        self.sources = far, microphone
+        self.names = far.name, microphone.name
+        self.rate = far.rate
+        self.channels: tuple[int, int] = (far.channels, microphone.channels)
+        self.lengths: tuple[int, int] = (far.frames, microphone.frames)
         self.length = min(self.lengths)
 
     def __enter__(self) -> Self:
@@ -100,31 +110,26 @@ class Pair:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         """Close both."""
-        for file in self._files:
-            file.close()
+        for source in self._open:
+            source.close()
 
     def read(self, which: int, start: int, count: int) -> Samples:
         """Return `count` frames from `start` on; zeros before the beginning and after the end."""
-        file = self._files[which]
-        found = np.zeros((count, file.channels))
-        begin, end = max(start, 0), min(start + count, file.frames)
-        if begin < end:
-            with silent_library():
-                file.seek(begin)
-                piece = file.read(end - begin, always_2d=True)
-            found[begin - start : begin - start + len(piece)] = piece
-        if not np.isfinite(found).all():
-            n = start + int(np.flatnonzero(~np.isfinite(found).all(axis=1))[0])
-            raise SignalError(f"{self.names[which]} is not finite at sample {n}: cut or repair the recording there")
-        return found
+        return self.sources[which].read(start, count)
+
+    def mono(self, which: int, start: int, count: int) -> Samples:
+        """Return the mean of the channels."""
+        return np.asarray(self.read(which, start, count).mean(axis=1))
 
     def heard(self, which: int) -> Heard:
         """Read one file through: its level, and where it clips."""
         starts = range(0, self.length, self.rate)
         sizes = [min(self.rate, self.length - start) for start in starts]
         peak = power = 0.0
-        for start, size in zip(starts, sizes, strict=True):
+        means = np.zeros((len(starts), self.channels[which]))
+        for i, (start, size) in enumerate(zip(starts, sizes, strict=True)):
             piece = self.read(which, start, size)
+            means[i] = piece.mean(axis=0)
             peak, power = max(peak, float(np.abs(piece).max())), power + float(np.sum(piece**2))
         if peak < _SILENT:
             what = "nothing was played" if which == 0 else "there is no echo in it"
@@ -134,7 +139,12 @@ class Pair:
             _flat(self.read(which, start, size), peak) / (size * channels)
             for start, size in zip(starts, sizes, strict=True)
         ]
-        return Heard(peak, float(np.sqrt(power / (self.length * channels))), np.array(clipped))
+        below = float(np.sum(np.square(means).mean(axis=1) * sizes)) * channels
+        if power - below < (_SILENT / 10) ** 2 * self.length * channels:
+            raise SignalError(f"{self.names[which]} holds one value throughout: nothing was recorded")
+        rms = np.sqrt(power / (self.length * channels))
+        alone = np.sqrt((power - below) / (self.length * channels))
+        return Heard(peak, float(rms), np.array(clipped), _constant(means, float(alone)))
 
     def _peaks(self, most: float, step: Alignment | None = None) -> Iterator[tuple[float, Peak | None]]:
         size = min(max(round(max(_WINDOW, 2 * most) * self.rate), 16), self.length)
@@ -172,16 +182,24 @@ class Pair:
                 return replace(found, delay=delay, drift=drift, scatter=scatter, times=again.times, delays=delays)
         return found
 
-    def blocks(self, size: int, lead: float, drift: float) -> Iterator[tuple[Samples, Samples]]:
-        """Both recordings in blocks, the far end brought in step with its echo."""
+    def blocks(
+        self, size: int, lead: float, drift: float, jumps: Sequence[Break] = ()
+    ) -> Iterator[tuple[Samples, Samples]]:
+        """Both recordings in blocks, the far end brought in step with its echo; one begins where the delay jumps."""
+        cuts = {round(each.time * self.rate) for each in jumps}
+        starts = sorted({*range(0, self.length, size), *(cut for cut in cuts if 0 < cut < self.length)})
+        for start, end in zip(starts, [*starts[1:], self.length], strict=True):
+            yield self.in_step(start, end - start, start, lead, drift, jumps), self.read(1, start, end - start)
+
+    def in_step(
+        self, start: int, count: int, now: int, lead: float, drift: float, jumps: Sequence[Break]
+    ) -> Samples:
+        """The far end as the microphone has it, up to `lead` seconds and what the delay has jumped by `now`."""
+        jumped = sum(each.after - each.before for each in jumps if round(each.time * self.rate) <= now)
         offset = lead * self.rate
-        for start in range(0, self.length, size):
-            count = min(size, self.length - start)
-            if drift == 0:
-                far = self.read(0, start - round(offset), count)
-            else:
-                far = self._between((start + np.arange(count)) * (1 - drift) - offset)
-            yield far, self.read(1, start, count)
+        if drift == 0:
+            return self.read(0, start - round(offset) - round(jumped * self.rate), count)
+        return self._between((start + np.arange(count)) * (1 - drift) - offset - jumped * self.rate)
 
     def _between(self, places: NDArray[np.floating[Any]]) -> Samples:
         """The far end at places between its samples."""

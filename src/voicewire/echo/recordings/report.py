@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from voicewire.echo.recordings.delay_track import Break
 from voicewire.echo.two_path_filter import Change
 
 __all__ = ["Report", "decibels"]
 
 Samples = NDArray[np.float64]
+_ECHO, _NONE = 0.5, 0.2  # shares of echo in what is left: it is echo, or none
 _TOLD = 6  # new beginnings that the lines name; the object for JSON has all
 
 
@@ -43,13 +45,13 @@ def decibels(before: float, after: float) -> float | None:
     return float(10 * np.log10(before / max(after, before * 1e-12)))
 
 
-@dataclass
+@dataclass(repr=False)
 class Report:
     """What was found and done, second by second.
 
     Attributes
     ----------
-    rate : int
+    sr : int
         Samples a second, Hz.
     length : int
         Samples that both recordings have.
@@ -75,6 +77,19 @@ class Report:
         How the residual was written, for people.
     changes : list of Change
         When the learning filter began anew, and why.
+    breaks : list of Break
+        Places at which the delay jumped, and was followed.
+    worked_at : int
+        Rate at which the filter worked, Hz: lower than `sr` where there was nothing above; 0 for the same.
+    passed : (bool, bool)
+        Whether the far end and the microphone held a constant, so that both went through a high-pass.
+    lost : float
+        Seconds in which the microphone stayed at one value, as where nothing was recorded; nothing was learnt there.
+    gains : list of float
+        The microphone's gain over that of the beginning, where it moved and was followed; else 1.
+    echo_in_talk : float or None
+        Share of what is left during what was called double talk that is linear in the far end, so echo; None if that
+        wasn't tested.
 
     Examples
     --------
@@ -84,7 +99,7 @@ class Report:
     'delay 100.0 ms, of which 90.0 ms were taken out; no clock drift'
     """
 
-    rate: int
+    sr: int
     length: int
     channels: tuple[int, int]
     taps: int
@@ -101,6 +116,22 @@ class Report:
     notes: list[str]
     written: str = "nothing"
     changes: list[Change] = field(default_factory=list)
+    breaks: list[Break] = field(default_factory=list)
+    worked_at: int = 0
+    passed: tuple[bool, bool] = (False, False)
+    lost: float = 0.0
+    gains: list[float] = field(default_factory=list)
+    echo_in_talk: float | None = None
+
+    def __repr__(self) -> str:
+        """Say the main numbers; `lines` has all."""
+        erle = self.erle()
+        said = "nothing was heard" if erle is None else f"ERLE {erle:.1f} dB"
+        more = f", {len(self.breaks)} jumps of it" if self.breaks else ""
+        return (
+            f"<Report: {self.length / self.sr:.1f} s at {self.sr} Hz, {said}, delay {1000 * self.delay:.1f} ms{more}, "
+            f"drift {1e6 * self.drift:+.1f} ppm, {len(self.notes)} notes>"
+        )
 
     def erle(self, start: int = 0) -> float | None:
         """Echo return loss enhancement from a second on.
@@ -147,14 +178,45 @@ class Report:
         talked, late = self.talks.sum(), round(1000 * self.delay, 1) + 0.0  # never -0.0
         passes = f"{self.passes} pass{'es' if self.passes > 1 else ''}"
         return [
-            f"{self.length / self.rate:.1f} s at {self.rate} Hz, {kind}, {self.taps} taps, {passes}",
+            f"{self.length / self.sr:.1f} s at {self.sr} Hz, {kind}, {self.taps} taps, {passes}",
             f"delay {late:.1f} ms{how}, of which {1000 * self.put_off:.1f} ms were taken out; {drift}",
             f"clipped: {_share(self.clipped_microphone)} of the microphone, {_share(self.clipped_far)} of the far end",
-            f"double talk was noticed for {talked:.1f} s" if talked else "no double talk was noticed",
+            self._talk(talked),
             *self._told(),
+            *self._followed(),
             said,
             *(f"note: {note}" for note in self.notes),
         ]
+
+    def _talk(self, seconds: float) -> str:
+        """What was noticed of double talk: called so only if what is left was held against the far end."""
+        if not seconds:
+            return "no double talk was noticed"
+        more = f"for {seconds:.1f} s more was left than usual"
+        if self.echo_in_talk is None:
+            return f"{more}, as when both talk (not tested)"
+        if self.echo_in_talk > _ECHO:
+            return f"{more}: {100 * self.echo_in_talk:.0f} % of that is still echo of the far end, so not double talk"
+        if self.echo_in_talk > _NONE:
+            return f"{more}: {100 * self.echo_in_talk:.0f} % of that is echo of the far end, the rest is not"
+        return f"double talk was noticed for {seconds:.1f} s"
+
+    def _followed(self) -> list[str]:
+        """What moved and was followed."""
+        said = [
+            f"at {one.time:.2f} s the delay jumps from {1000 * one.before:.1f} to {1000 * one.after:.1f} ms: followed"
+            for one in self.breaks[:_TOLD]
+        ]
+        if len(self.breaks) > _TOLD:
+            said.append(f"and {len(self.breaks) - _TOLD} jumps more, all followed")
+        if any(gain != 1 for gain in self.gains):
+            low, high = (20 * np.log10(each) for each in (min(self.gains), max(self.gains)))
+            said.append(f"the microphone's gain moves from {low:+.1f} to {high:+.1f} dB of the beginning's: followed")
+        if self.lost >= 0.01:
+            said.append(f"the microphone stays at one value for {self.lost:.2f} s in all: nothing was learnt there")
+        if 0 < self.worked_at < self.sr:
+            said.append(f"cancelled at {self.worked_at} Hz: there is nothing to cancel above")
+        return said
 
     def _told(self) -> list[str]:
         first = [f"at {one.time:.1f} s the learning began anew: {self._cause(one)}" for one in self.changes[:_TOLD]]
@@ -174,11 +236,19 @@ class Report:
         dict
         """
         return {
-            "seconds": self.length / self.rate, "rate": self.rate, "channels": list(self.channels), "taps": self.taps,
+            "seconds": self.length / self.sr, "rate": self.sr, "channels": list(self.channels), "taps": self.taps,
             "passes": self.passes, "delay_ms": 1000 * self.delay, "delay_estimated": self.found,
             "taken_out_ms": 1000 * self.put_off, "drift_ppm": 1e6 * self.drift,
             "erle_db": self.erle(), "erle_second_half_db": self.erle(len(self.heard) // 2),
             "double_talk_seconds": float(self.talks.sum()),
+            "echo_in_double_talk": self.echo_in_talk,
+            "delay_jumps": [
+                {"seconds": one.time, "before_ms": 1000 * one.before, "after_ms": 1000 * one.after}
+                for one in self.breaks
+            ],
+            "worked_at": self.worked_at or self.sr, "high_passed": list(self.passed), "lost_seconds": self.lost,
+            "gain_db": [20 * float(np.log10(each)) for each in (min(self.gains), max(self.gains))]
+            if self.gains else [0.0, 0.0],
             "begun_anew": [{"seconds": change.time, "cause": self._cause(change)} for change in self.changes],
             "clipped_microphone": float(self.clipped_microphone.mean()), "clipped_far": float(self.clipped_far.mean()),
             "each_second": {
@@ -189,12 +259,12 @@ class Report:
             "notes": self.notes,
         }  # fmt: skip
 
-    def picture(self, path: Path) -> None:
+    def picture(self, path: str | Path) -> None:
         """Draw ERLE and levels over time; seconds that clip or hold double talk are marked, and each new beginning.
 
         Parameters
         ----------
-        path : Path
+        path : str or Path
             File to write; its ending says the format.
 
         Raises
@@ -226,6 +296,8 @@ class Report:
             below.plot(times[both], np.full(both.sum(), -5.0), "s", color=SERIES[2], label="both talk")
         for change in self.changes:
             top.axvline(change.time, color="black", linestyle=":", label=change.cause)
+        for jump in self.breaks:
+            top.axvline(jump.time, color=SERIES[2], linestyle="--", label="the delay jumps")
         below.set(xlabel="time (s)", ylabel="level (dB of full scale)")
         below.legend(fontsize="small")
         figure.savefig(path)

@@ -1,4 +1,4 @@
-"""Cancel the echo in files of any length, block by block: what ``voicewire echo`` does; memory stays constant.
+"""Cancel the echo in two recordings of any length: what ``voicewire echo`` and `cancel_echo` do, step by step.
 
 Explained in ``notebooks/echo/01_adaptive_filters.ipynb``.
 """
@@ -6,144 +6,206 @@ Explained in ``notebooks/echo/01_adaptive_filters.ipynb``.
 from __future__ import annotations
 
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
 from voicewire._kit import checks
-from voicewire.echo.recordings.input_validation import stereo
-from voicewire.echo.recordings.paired_recordings import Pair
+from voicewire.echo.recordings.conditions import constant_runs, explained
+from voicewire.echo.recordings.delay_estimation import CLEAR, phat
+from voicewire.echo.recordings.delay_track import Break, breaks
+from voicewire.echo.recordings.paired_recordings import Heard, Pair
 from voicewire.echo.recordings.report import Report
+from voicewire.echo.recordings.sources import REACH, Decimated, HighPassed, OfFile, Source
+from voicewire.echo.recordings.work import Kept, Work, Writer, lead, part
 from voicewire.echo.two_path_filter import Guarded
 
-__all__ = ["Work", "Writer", "cancel_files", "lead", "part"]
+__all__ = ["Settings", "cancel_files", "cancel_pair", "judge_talk"]
 
 Samples = NDArray[np.float64]
-_BEFORE = (
-    0.01  # s before the strongest sound that the filter still sees: the straight way may be weaker, and is earlier
-)
-_PART = 0.25  # s that are worked on at once
+_TAIL: Final = 80.0  # ms of the room's answer that a mono filter models
+_STEREO: Final = 512  # taps of each of the four paths, at most, and of the one of mono
+_MONO: Final = 2048
+_HIGHEST: Final = 1e-4  # share of the microphone's power above the lower rate's band that may be left there
+_LARGE: Final = 0.1  # of the root mean square: a constant that is too large to be the filter's to model
+_LONE: Final = 3.0  # times the far end's share: the far end's constant can't be the cause of the microphone's
+_NEAR: Final = 0.02  # s from a gap within which a jump of the delay is that gap's
+_SPAN: Final = 4.0  # s of talk that are tested at once
+_SPANS: Final = 8
 
 
-class Writer:
-    """A WAV of 16 bits, which becomes one of floats at the first sample that 16 bits would clip.
+class Settings(NamedTuple):
+    """What a user may choose; None is left to what the recordings are."""
 
-    Attributes
-    ----------
-    how : str
-        In what the samples are, for people.
-    """
+    length: int | None = None
+    memory: float | None = None
+    passes: int = 1
+    delay: float | None = None
+    most: float = 1.0
+    tail: float | None = None
 
-    def __init__(self, path: Path, rate: int, channels: int) -> None:
-        self.path, self.rate, self.channels = path, rate, channels
-        self.how = "16 bits"
-        self._file = self._open(path, "PCM_16")
+    def factor(self, both: Pair) -> int:
+        """By how much the rate is lowered: to about 16 kHz, where there is nothing to cancel above."""
+        if self.length is not None:
+            return 1
+        lower = range(both.rate // 16000, 1, -1)
+        return next((factor for factor in lower if _above(both, both.rate / factor) < _HIGHEST), 1)
 
-    def _open(self, path: Path, kind: str) -> Any:
-        import soundfile
-
-        return soundfile.SoundFile(path, "w", self.rate, self.channels, kind, format="WAV")
-
-    def write(self, samples: Samples) -> None:
-        """Write some more."""
-        if self.how == "16 bits" and np.abs(samples).max(initial=0.0) >= 1:
-            self._widen()
-        self._file.write(samples)
-
-    def _widen(self) -> None:
-        import soundfile
-
-        self._file.close()
-        wide = self.path.with_name(self.path.name + ".part")
-        self._file = self._open(wide, "FLOAT")
-        for block in soundfile.blocks(self.path, self.rate, always_2d=True):
-            self._file.write(block)
-        wide.replace(self.path)
-        self.how = "32-bit floats: it peaks beyond full scale"
-
-    def __enter__(self) -> Self:
-        """It is open already."""
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        """Close it."""
-        self._file.close()
+    def taps(self, channels: tuple[int, int], rate: int) -> tuple[int, float]:
+        """Taps of each path, and K."""
+        if self.length is not None and self.tail is not None:
+            raise ValueError("length and tail say the same: name one of them")
+        length, memory = self.length, self.memory
+        if length is None:
+            length = max(1, round((self.tail or _TAIL) * rate / 1000))
+            if self.tail is None:
+                length = min(length, _STEREO if channels != (1, 1) else _MONO)
+            if length > 2**14:
+                raise ValueError(
+                    f"a tail of {self.tail:g} ms at {rate} Hz is {length} taps: at most {2**14} are possible"
+                )
+        if memory is None:
+            memory = 16.0 if self.length is None else 64.0
+        if memory * length <= 1:
+            raise ValueError("memory times length must exceed 1 sample")
+        return length, memory
 
 
-class Work:
-    """A canceller at work block by block: what it leaves is written, and powers are added up second by second."""
+def _above(both: Pair, rate: float) -> float:
+    """Share of the microphone's power that a lower rate has no room for, over at most 32 pieces of a second."""
+    size = min(both.rate, both.length)
+    total = high = 0.0
+    for start in np.unique(np.linspace(0, both.length - size, min(32, -(-both.length // size))).astype(int)):
+        piece = both.read(1, int(start), size)
+        power = np.abs(np.fft.rfft((piece - piece.mean(axis=0)) * np.hanning(size)[:, None], axis=0)) ** 2
+        edge = round(0.9 * rate / 2 * size / both.rate)
+        total, high = total + float(power.sum()), high + float(power[edge:].sum())
+    return high / total if total > 0 else 0.0
 
-    def __init__(self, report: Report, canceller: Guarded, loudness: float, out: Writer) -> None:
-        self.report, self.canceller, self.loudness, self.out = report, canceller, loudness, out
-        self.samples = 0
 
-    def take(self, x: Samples, d: Samples) -> None:
-        """Cancel over a block."""
-        error, talks = self.canceller.process(_pair(x / self.loudness), _pair(d / self.loudness))
-        left = np.column_stack([error.real, error.imag])[:, : d.shape[1]].astype(float) * self.loudness
-        self.out.write(left)
-        for total, samples in (
-            (self.report.heard, d), (self.report.left, left), (self.report.talks, talks[:, None]),
-        ):  # fmt: skip
-            _add(total, self.samples, self.report.rate, samples)
-        self.samples += len(d)
-
-    def end(self) -> None:
-        """Energies become powers; the report is whole."""
-        report = self.report
-        seconds = -(-self.samples // report.rate)
-        report.heard, report.left, report.talks = (
-            each[:seconds] for each in (report.heard, report.left, report.talks)
+def cancel_pair(both: Pair, out: Writer | Kept, settings: Settings) -> Report:
+    """Condition two recordings, bring them in step, cancel; what both the command and `cancel_echo` do."""
+    notes = both.notes
+    if both.lengths[0] != both.lengths[1]:
+        seconds = [n / both.rate for n in both.lengths]
+        notes.append(f"far end {seconds[0]:.2f} s, microphone {seconds[1]:.2f} s: the longer one was cut")
+    played, heard = both.heard(0), both.heard(1)
+    passed = _without_constant(both, played, heard)
+    rate, size, whole = both.rate, both.length, both.sources[1]
+    both.conditioned = both.sources
+    factor = settings.factor(both)
+    if factor > 1:
+        both.use(Decimated(both.sources[0], factor), Decimated(whole, factor))
+    taps, memory = settings.taps(both.channels, both.rate)
+    found = both.find(settings.most) if settings.delay is None else None
+    late = settings.delay if found is None else found.delay
+    assert late is not None
+    jumps: list[Break] = []
+    if found is not None and not found.straight:
+        jumps = breaks(
+            lambda at, n: both.mono(0, at, n), lambda at, n: both.mono(1, at, n), both.rate, both.length,
+            settings.most,
         )  # fmt: skip
-        counts = np.full(seconds, report.rate, float)
-        counts[-1:] = self.samples - (seconds - 1) * report.rate
-        for each in (report.heard, report.left, report.talks):
-            each /= counts
-        report.written = self.out.how
-        report.changes = self.canceller.changes
+        if jumps:
+            jumps = [_at_gap(each, both) for each in jumps]
+            late = jumps[0].before
+        else:
+            notes.append("the delay moves, and not as that of two clocks does: it was not followed")
+    drift = found.drift if found else 0.0
+    out_of_it = lead(late, both.rate, taps, found is not None and not drift)
+    if late * both.rate < -0.5:
+        notes.append("the microphone's file has the sound before the far end's: it began later, or they are swapped")
+    report = Report(
+        rate, size, both.channels, taps, settings.passes, late, out_of_it, found is not None, drift,
+        np.zeros(len(heard.clipped)), np.zeros(len(heard.clipped)), np.zeros(len(heard.clipped)),
+        played.clipped, heard.clipped, notes, breaks=jumps, worked_at=both.rate, passed=passed,
+    )  # fmt: skip
+    canceller = Guarded(taps, both.rate, memory, settings.passes)
+    work = Work(report, canceller, max(played.rms, 1e-12), out, factor)
+    block = part(canceller.block, both.rate)
+    pieces = tqdm(
+        both.blocks(block, out_of_it, drift, jumps), total=-(-both.length // block), unit="block", disable=None
+    )
+    at, cuts = 0, {round(each.time * both.rate) for each in jumps}
+    for x, d in pieces:
+        if (start := at // factor) in cuts:
+            work.recall(both.in_step(start - 2 * taps, 2 * taps, start, out_of_it, drift, jumps))
+        count = min(len(d) * factor, size - at)
+        reach = REACH * factor if factor > 1 else 0
+        gone = constant_runs(both.raw[1].read, at - reach, count + 2 * reach, rate)
+        report.lost += gone[reach : reach + count].sum() / rate
+        if factor == 1:
+            work.take(x, d, gone)
+        else:
+            near = np.convolve(gone, np.ones(2 * reach + 1), "valid")[::factor] > 0
+            work.take(x, d, near[: len(d)], whole.read(at, count), gone[reach : reach + count])
+        at += count
+    work.end()
+    return report
 
 
-def lead(delay: float, rate: int, length: int, exact: bool) -> float:
-    """How much of a delay is taken out before the filter, which keeps some room before the strongest sound."""
-    before = min(round(_BEFORE * rate), length // 4)
-    out = delay - before / rate
-    return 0.0 if exact and delay >= 0 and out <= 0 else out
+def _at_gap(jump: Break, both: Pair) -> Break:
+    """A jump in a gap of the microphone lies at the gap's beginning: there is nothing to cancel until its end."""
+    rate = both.raw[1].rate
+    start = max(0, round((jump.time - 1) * rate))
+    last = round((jump.time + _NEAR) * rate)
+    gone = constant_runs(both.raw[1].read, start, last - start, rate)
+    where = np.flatnonzero(gone)
+    if not where.size or where[-1] < len(gone) - 2 * round(_NEAR * rate):
+        return jump
+    whole = np.flatnonzero(~gone[: where[-1]])
+    return jump._replace(time=(start + (int(whole[-1]) + 1 if whole.size else 0)) / rate)
 
 
-def _pair(samples: Samples) -> NDArray[np.complex128]:
-    """Left + 1j * right; the right channel of a mono recording is silent."""
-    return stereo(samples[:, 0], samples[:, 1] if samples.shape[1] == 2 else np.zeros(len(samples)))
+def _without_constant(both: Pair, played: Heard, heard: Heard) -> tuple[bool, bool]:
+    """Put what holds a constant, or moves as slowly, behind a high-pass; which of the two."""
+    sources: list[Source] = list(both.sources)
+    shares = [found.constant / found.rms for found in (played, heard)]
+    lone = shares[1] > _LONE * shares[0]  # the microphone's own, no answer to the far end's
+    for which, found, name in ((0, played, "far end"), (1, heard, "microphone")):
+        if shares[which] > _LARGE or (which == 1 and lone):
+            sources[which] = HighPassed(sources[which])
+            both.notes.append(
+                f"the {name} has a constant of {found.constant:.2g} of full scale: taken out by a high-pass of 20 Hz"
+            )
+    passed = sources[0] is not both.sources[0], sources[1] is not both.sources[1]
+    if any(passed):  # one that only one of them has been through is part of the path
+        both.use(*(source if done else HighPassed(source) for source, done in zip(sources, passed, strict=True)))
+    return passed
 
 
 @checks.takes(
-    length=checks.whole(1, 2**14), memory=checks.positive, passes=checks.whole(1, 1000),
+    length=checks.maybe(checks.whole(1, 2**14)), memory=checks.maybe(checks.positive), passes=checks.whole(1, 1000),
     delay=checks.maybe(checks.number(-3600.0, 3600.0)), most=checks.number(1e-3, 60.0),
+    tail=checks.maybe(checks.number(1.0, 1000.0)),
 )  # fmt: skip
 def cancel_files(
-    far: Path, microphone: Path, residual: Path, *, length: int = 512, memory: float = 64.0, passes: int = 1,
-    delay: float | None = None, most: float = 1.0,
+    far: str | Path, microphone: str | Path, residual: str | Path, *, length: int | None = None,
+    memory: float | None = None, passes: int = 1, delay: float | None = None, most: float = 1.0,
+    tail: float | None = None,
 ) -> Report:  # fmt: skip
     """Take the echo of one file out of another, once the two are in step, and write what is left.
 
     Parameters
     ----------
-    far, microphone : Path
+    far, microphone : str or Path
         What the loudspeakers played and what the microphones heard: mono or stereo, of one rate.
-    residual : Path
+    residual : str or Path
         WAV file to write, of as many channels as the microphone.
-    length : int
-        Taps of each echo path, L.
-    memory : float
-        K in lambda = 1 - 1/(K L).
+    length : int, optional
+        Taps of each echo path, L, at the recordings' own rate; instead of `tail`.
+    memory : float, optional
+        K in lambda = 1 - 1/(K L); else 64 where `length` is given, and 16 where it isn't.
     passes : int
         Data-reuse passes, N_it.
     delay : float, optional
-        Delay of the microphone in s, if it is known; else it and the drift of the clocks are found.
+        Delay of the microphone in s, if it is known; else it, the drift of the clocks and its jumps are found.
     most : float
         Longest delay looked for, either way, s.
+    tail : float, optional
+        Length of each echo path, ms; without it and `length`, 80 ms, and for stereo at most 512 taps.
 
     Returns
     -------
@@ -159,55 +221,46 @@ def cancel_files(
     Notes
     -----
     The filter is the study's own, equation (13) of the paper, as `Guarded` has it; a mono recording is the left channel
-    beside silence.
+    beside silence. `cancel_echo` does the same with samples in memory.
 
     Examples
     --------
-    >>> cancel_files(Path("far.wav"), Path("mic.wav"), Path("out.wav")).lines()  # doctest: +SKIP
+    >>> cancel_files("far.wav", "mic.wav", "out.wav").lines()  # doctest: +SKIP
     """
-    if memory * length <= 1:
-        raise ValueError("memory times length must exceed 1 sample")
-    with Pair(far, microphone) as both:
-        notes = both.notes
-        if both.lengths[0] != both.lengths[1]:
-            seconds = [n / both.rate for n in both.lengths]
-            notes.append(f"far end {seconds[0]:.2f} s, microphone {seconds[1]:.2f} s: the longer one was cut")
-        played, heard = both.heard(0), both.heard(1)
-        found = both.find(most) if delay is None else None
-        late = delay if found is None else found.delay
-        assert late is not None
-        if found is not None and not found.straight:
-            notes.append("the delay moves, and not as that of two clocks does: it was not followed")
-        drift = found.drift if found else 0.0
-        out_of_it = lead(late, both.rate, length, found is not None and not drift)
-        if late * both.rate < -0.5:
-            notes.append(
-                "the microphone's file has the sound before the far end's: it began later, or they are swapped"
-            )
-        report = Report(
-            both.rate, both.length, both.channels, length, passes, late, out_of_it, found is not None, drift,
-            np.zeros(len(heard.clipped)), np.zeros(len(heard.clipped)), np.zeros(len(heard.clipped)),
-            played.clipped, heard.clipped, notes,
-        )  # fmt: skip
-        canceller = Guarded(length, both.rate, memory, passes)
-        with Writer(residual, both.rate, both.channels[1]) as out:
-            work = Work(report, canceller, played.rms, out)
-            size = part(canceller.block, both.rate)
-            blocks = tqdm(
-                both.blocks(size, out_of_it, drift), total=-(-both.length // size), unit="block", disable=None
-            )
-            for x, d in blocks:
-                work.take(x, d)
-            work.end()
+    settings = Settings(length, memory, passes, delay, most, tail)
+    with Pair(Path(far), Path(microphone)) as both:
+        with Writer(Path(residual), both.rate, both.channels[1]) as out:
+            report = cancel_pair(both, out, settings)
+        written = OfFile(Path(residual))
+        try:
+            judge_talk(report, both, written)
+        finally:
+            written.close()
     return report
 
 
-def part(block: int, rate: int) -> int:
-    """Samples that are worked on at once: whole blocks of about a quarter of a second."""
-    return block * max(1, round(_PART * rate / block))
+def judge_talk(report: Report, both: Pair, left: Source) -> None:
+    """Hold what was called double talk against the far end: what is left there is echo still, or it is not."""
+    rate, talks = report.sr, report.talks
+    far = both.raw[0]
+    echo = total = 0.0
+    for first, last in _spans(talks > 0.5)[:_SPANS]:
+        size = min(round(min(last - first, _SPAN) * rate), left.frames - first * rate)
+        if size < rate // 2:
+            continue
+        rest = left.read(first * rate, size).mean(axis=1)
+        heard = far.read(first * rate, size).mean(axis=1)
+        peak = phat(heard, rest, rate, min(1.0, 0.8 * size / rate))
+        power = float(np.var(rest))
+        total += power
+        if peak is not None and peak.clarity >= CLEAR:
+            late = round((peak.delay - 0.005) * rate)
+            echo += power * explained(far.read(first * rate - late, size).mean(axis=1), rest, rate)
+    report.echo_in_talk = echo / total if total > 0 else None
 
 
-def _add(seconds: Samples, at: int, rate: int, samples: NDArray[Any]) -> None:
-    """Add the energy of samples to the seconds that they lie in."""
-    where = (at + np.arange(len(samples))) // rate
-    np.add.at(seconds, where, np.mean(samples**2, axis=1))
+def _spans(marked: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """First and last second of each run, the longest first."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], marked.view(np.int8), [0]])))
+    spans = list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
+    return sorted(spans, key=lambda span: span[0] - span[1])

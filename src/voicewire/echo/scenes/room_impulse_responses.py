@@ -18,12 +18,12 @@ _HALF_SINC = 20  # samples on each side of an arrival
 
 
 @checks.takes(
-    length=checks.whole(1, 10**6), rate=checks.number(100.0, 1e6), size=_POINT, source=_POINT, microphone=_POINT,
+    length=checks.whole(1, 10**6), sr=checks.number(100.0, 1e6), size=_POINT, source=_POINT, microphone=_POINT,
     reflection=checks.number(0.0, below=1.0),
 )  # fmt: skip
 def image_source(
     length: int,
-    rate: float,
+    sr: float,
     size: ArrayLike,
     source: ArrayLike,
     microphone: ArrayLike,
@@ -35,7 +35,7 @@ def image_source(
     ----------
     length : int
         Samples kept.
-    rate : float
+    sr : float
         Sampling rate in Hz.
     size, source, microphone : array_like, shape (3,)
         The room and two points in it, in m.
@@ -65,7 +65,7 @@ def image_source(
     room, start, end = (np.asarray(a, float) for a in (size, source, microphone))
     if ((start <= 0) | (start >= room) | (end <= 0) | (end >= room)).any():
         raise ValueError("source and microphone must lie inside the room")
-    reach = np.ceil(length / rate * SPEED_OF_SOUND / (2 * room)).astype(int) + 1
+    reach = np.ceil(length / sr * SPEED_OF_SOUND / (2 * room)).astype(int) + 1
     numbers = np.stack(np.meshgrid(*(np.arange(-n, n + 1) for n in reach), indexing="ij"), -1).reshape(-1, 3)
     response = np.zeros(length + 2 * _HALF_SINC + 1)
     spread = np.arange(-_HALF_SINC, _HALF_SINC + 1)
@@ -73,7 +73,7 @@ def image_source(
         image = (1 - 2 * np.array(mirrored)) * start + 2 * numbers * room
         walls = np.abs(numbers - mirrored).sum(1) + np.abs(numbers).sum(1)
         distance = np.linalg.norm(image - end, axis=1)
-        arrival = distance / SPEED_OF_SOUND * rate
+        arrival = distance / SPEED_OF_SOUND * sr
         near = arrival < length
         for delay, gain in zip(arrival[near], (reflection**walls / (4 * np.pi * distance))[near], strict=True):
             whole = int(delay)
@@ -110,15 +110,15 @@ def decaying(length: int, rng: np.random.Generator, decay: float | None = None) 
     return response / np.linalg.norm(response)
 
 
-@checks.takes(length=checks.whole(1, 10**6), rate=checks.number(100.0, 1e6), rng=checks.generator)
-def room_response(length: int, rate: float, rng: np.random.Generator) -> NDArray[np.float64]:
+@checks.takes(length=checks.whole(1, 10**6), sr=checks.number(100.0, 1e6), rng=checks.generator)
+def room_response(length: int, sr: float, rng: np.random.Generator) -> NDArray[np.float64]:
     """A response of a small office with source and microphone at random places, of energy 1, direct sound first.
 
     Parameters
     ----------
     length : int
         Samples.
-    rate : float
+    sr : float
         Sampling rate, Hz.
     rng : Generator
         Source of randomness.
@@ -135,6 +135,6 @@ def room_response(length: int, rate: float, rng: np.random.Generator) -> NDArray
     """
     size = np.array([4.2, 3.4, 2.7])
     source, microphone = (size * rng.uniform(0.15, 0.85, 3) for _ in range(2))
-    travel = int(np.linalg.norm(source - microphone) / SPEED_OF_SOUND * rate)
-    response = image_source(length + travel, rate, size, source, microphone, 0.9)[travel:]
+    travel = int(np.linalg.norm(source - microphone) / SPEED_OF_SOUND * sr)
+    response = image_source(length + travel, sr, size, source, microphone, 0.9)[travel:]
     return response / np.linalg.norm(response)

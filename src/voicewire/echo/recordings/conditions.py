@@ -1,0 +1,47 @@
+"""What is wrong with the samples themselves: a constant in them, and places where the recording has none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["constant_runs", "explained", "low_share"]
+
+Samples = NDArray[np.float64]
+RUN: Final = 0.004  # s of one and the same value: nothing was recorded
+_SEGMENT: Final = 0.128  # s of which the coherence is made
+
+
+def constant_runs(read: Callable[[int, int], Samples], start: int, count: int, rate: int) -> NDArray[np.bool_]:
+    """Where all channels stay at one value for 4 ms or longer."""
+    least = max(16, round(RUN * rate))
+    near = read(start - least, count + 2 * least)
+    same = (np.diff(near, axis=0) == 0).all(axis=1)
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], same.view(np.int8), [0]])))
+    lost = np.zeros(len(near), bool)
+    for begin, end in zip(edges[::2], edges[1::2], strict=True):
+        if end - begin >= least - 1:
+            lost[begin : end + 1] = True
+    return lost[least : least + count]
+
+
+def low_share(samples: Samples) -> float:
+    """Power of a constant in a second of samples over that of all else."""
+    mean = samples.mean(axis=0)
+    return float(np.sum(mean**2) / max(float(np.sum(np.var(samples, axis=0))), 1e-30))
+
+
+def explained(far: Samples, left: Samples, rate: int) -> float:
+    """Share of the power of what is left that is linear in the far end, by their coherence; both in step."""
+    from scipy import signal
+
+    size = min(round(_SEGMENT * rate), max(8, left.size // 8))
+    pieces = max(1, 2 * left.size // size - 1)
+    _, power = signal.welch(left, rate, nperseg=size)
+    _, coherence = signal.coherence(far, left, rate, nperseg=size)
+    chance = 1 / (0.7 * pieces)
+    share = float(np.sum(np.nan_to_num(coherence) * power) / max(float(power.sum()), 1e-30))
+    return max(0.0, (share - chance) / (1 - chance))
