@@ -38,7 +38,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def parser(command: str | None = None) -> Parser:
-    """Return the parser of the whole command line, or of the package's part if it has this command: it starts sooner."""
+    """Return the parser of the whole command line, or, which is sooner, of the package's part if it has `command`."""
     top = Parser(
         prog="voicewire",
         description="Published studies of speech and its protocols, re-run and judged claim by claim.",

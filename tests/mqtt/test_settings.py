@@ -69,7 +69,7 @@ def test_a_wrong_value_is_refused_with_its_line(file: Path, above: list[str], wr
 
 
 def test_two_that_fit_together_only_are_taken_and_two_that_do_not_are_named(file: Path):
-    file.write_text("[limits]\nmax_packet = 100_000_000\nmax_partial_bytes = 1_000_000_000\nout_high = 1\nout_low = 1\n")
+    file.write_text("[limits]\nmax_packet = 100_000_000\nmax_partial_bytes = 1_000_000_000\nout_high = 1\nout_low = 1")
     assert load_config(file).limits.out_high == 1
     said = refused(file, "port = 0\n[limits]\nout_high = 800_000\nout_low = 900_000\n")
     assert ", line 2: limits: out_low may not be above out_high" in said
@@ -95,7 +95,7 @@ def test_no_hash_is_taken_for_the_password(file: Path, above: list[str], users: 
         Passwords(file)
 
 
-PLAIN = ("correct horse", "x1", "!secret", "a$b$c", "deadbeef", "pa:ss:word", "md5", "shalom:1", "{", "Sha la la", "*a*")
+PLAIN = ("correct horse", "x1", "!secret", "a$b$c", "deadbeef", "pa:ss:word", "md5", "shalom:1", "{", "Sha la", "*a*")
 
 
 @pytest.mark.parametrize("secret", PLAIN)

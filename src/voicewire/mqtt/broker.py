@@ -3,8 +3,7 @@
     async with Broker(Config(port=0)) as broker:
         print(broker.port)
 
-In a notebook or any program without an event loop of its own:
-:class:`~voicewire.mqtt.serving.broker_thread.BrokerThread`.
+In a notebook or any program without an event loop of its own ``with`` runs it in a thread.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ from voicewire.mqtt.decoder import Reader, topic_filters
 from voicewire.mqtt.endtoend import MAX_REPORT_FILTERS, EndToEnd
 from voicewire.mqtt.errors import MalformedError
 from voicewire.mqtt.interfaces import Journal
+from voicewire.mqtt.loop_thread import LoopThread
 from voicewire.mqtt.packet_handlers import Talker
 from voicewire.mqtt.routes import CLOSED, LIST
 from voicewire.mqtt.routing import Router
@@ -47,6 +47,8 @@ SWEEP = 0.25
 class Broker:
     """The broker; use it as an asynchronous context manager, or call `start` and `stop`.
 
+    In a program without an event loop ``with Broker(…) as broker`` runs it in a thread of its own.
+
     Parameters
     ----------
     config : Config, optional
@@ -54,8 +56,9 @@ class Broker:
 
     Examples
     --------
-    >>> Broker(Config(port=0)).config.host
-    '127.0.0.1'
+    >>> with Broker(Config(port=0)) as broker:
+    ...     broker.port > 0
+    True
     """
 
     router_class: type[Router] = Router
@@ -75,10 +78,11 @@ class Broker:
         self._listener: Listener | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._started = self._swept = 0.0
+        self._thread: LoopThread
         self.port = c.port
 
     def __repr__(self) -> str:
-        state = f"{len(self.connections)} connections" if self._tasks else "not started"
+        state = f"{len(self.connections)} connections" if self._tasks else "not running"
         return f"<Broker at {self.config.host}:{self.port}, {state}>"
 
     @property
@@ -93,6 +97,21 @@ class Broker:
 
     async def __aexit__(self, *_: object) -> None:
         await self.stop()
+
+    def __enter__(self) -> Broker:
+        self._thread = LoopThread("voicewire-broker")
+        try:
+            self._thread.call(self.start())
+        except BaseException:
+            self._thread.end()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self._thread.call(self.stop())
+        finally:
+            self._thread.end()
 
     async def start(self) -> None:
         """Open the store and listen.

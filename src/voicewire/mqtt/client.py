@@ -19,6 +19,7 @@ from dataclasses import replace
 from typing import Literal, cast
 
 from voicewire.mqtt import packets as p
+from voicewire.mqtt.blocking_client import BlockingClient
 from voicewire.mqtt.client_delivery import Delivery, Pending, confirmed, ids, outcome
 from voicewire.mqtt.decoder import Decoder, read_length
 from voicewire.mqtt.errors import DisconnectedError, MalformedError, MQTTError, RefusedError
@@ -38,6 +39,9 @@ Observer = Callable[[str, p.Packet, float], None]
 
 class Client(asyncio.Protocol):
     """One client; use it as an asynchronous context manager, or call `connect` and `disconnect`.
+
+    A program without an event loop writes ``with Client(…) as client`` and gets a
+    :class:`~voicewire.mqtt.blocking_client.BlockingClient`, whose calls need no ``await``.
 
     Parameters
     ----------
@@ -117,6 +121,7 @@ class Client(asyncio.Protocol):
         self._closed: asyncio.Future[None] | None = None
         self._reason = "not connected"
         self.session_present = False
+        self._blocking: BlockingClient | None = None
 
     def __repr__(self) -> str:
         state = "not connected" if self._transport is None else "connected"
@@ -129,6 +134,19 @@ class Client(asyncio.Protocol):
 
     async def __aexit__(self, *_: object) -> None:
         await self.disconnect()
+
+    def __enter__(self) -> BlockingClient:
+        self._blocking = BlockingClient(self)
+        try:
+            self._blocking.connect()
+        except BaseException:
+            self._blocking.disconnect()
+            raise
+        return self._blocking
+
+    def __exit__(self, *_: object) -> None:
+        if self._blocking is not None:
+            self._blocking.disconnect()
 
     async def connect(self, timeout: float = 10.0) -> bool:
         """Connect, or connect again.

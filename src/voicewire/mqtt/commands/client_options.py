@@ -83,7 +83,7 @@ def add_publishing(subparsers: Any) -> argparse.ArgumentParser:
     add("--subscriber", type=text, action="append", default=[], metavar="ID", help="only this one counts (repeatable)")
     add("--timeout", type=seconds, default=30.0, metavar="S", help="give up after S seconds (default 30)")
     _connection(parser)
-    return parser  # type: ignore[no-any-return]
+    return parser
 
 
 def add_subscribing(subparsers: Any) -> argparse.ArgumentParser:
@@ -109,11 +109,11 @@ def add_subscribing(subparsers: Any) -> argparse.ArgumentParser:
     )  # fmt: skip
     add("-N", dest="no_newline", action="store_true", help="no end of line behind a message")
     add("-R", dest="no_retained", action="store_true", help="no messages that were kept before")
-    add("-T", "--filter-out", type=text, action="append", default=[], metavar="T", help="but not these topics (repeatable)")
+    add("-T", "--filter-out", type=text, action="append", default=[], metavar="T", help="not these topics (repeatable)")
     add("--answer", type=empty_or_text, metavar="TEXT", help="E-MQTT: text in the acknowledgement of QoS 3 messages")
     add("--no-reconnect", action="store_true", help="end when the connection is lost (status 1)")
     _connection(parser)
-    return parser  # type: ignore[no-any-return]
+    return parser
 
 
 def _connection(parser: argparse.ArgumentParser) -> None:

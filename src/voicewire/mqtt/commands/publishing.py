@@ -32,8 +32,7 @@ async def publish(options: argparse.Namespace) -> None:
             if not options.qos:
                 await client.flush(options.timeout)
         except DisconnectedError as error:
-            before = f" ({sent} messages had been sent before)" if sent and (whole is None or options.repeat > 1) else ""
-            raise MQTTError(f"{error}{before}") from None
+            raise MQTTError(f"{error} ({sent} messages had been sent before)" if sent > 1 else str(error)) from None
         except TimeoutError:
             raise MQTTError(f"the broker has not read the message within {options.timeout:g} s") from None
 
@@ -85,7 +84,7 @@ async def _lines() -> AsyncIterator[bytes]:
         except RuntimeError:  # the loop has ended meanwhile: nobody wants more
             pass
 
-    threading.Thread(target=read, daemon=True).start()  # of its own: a read cannot be broken off, and would be waited for
+    threading.Thread(target=read, daemon=True).start()  # a read cannot be broken off, and an executor waits for it
     while (line := await waiting.get()) is not None:
         if isinstance(line, MQTTError):
             raise line

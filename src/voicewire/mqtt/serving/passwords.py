@@ -52,7 +52,7 @@ def read_secret(text: str) -> Secret:
     if not text:
         raise ValueError("the password is empty")
     if HASHED.match(text):
-        raise ValueError("this looks like a hash of another program; if it is the password, hash it (mosquitto_passwd -U)")
+        raise ValueError("this looks like another program's hash; if it is the password, mosquitto_passwd -U hashes it")
     if not text.startswith("$"):
         return Secret(text.encode())
     _, scheme, *parts = text.split("$")
