@@ -38,8 +38,8 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {' '.join(message.split())} (see '{self.prog} --help')\n")
 
 
-def parser() -> Parser:
-    """Return the parser of the whole command line."""
+def parser(command: str | None = None) -> Parser:
+    """Return the parser of the whole command line, or, which is sooner, of the package's part if it has `command`."""
     top = Parser(
         prog="voicewire",
         description="Published studies of speech and its protocols, re-run and judged claim by claim.",
@@ -47,6 +47,9 @@ def parser() -> Parser:
     )
     top.add_argument("--version", action="version", version=f"voicewire {__version__}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
+    if command is not None:
+        _add_rooms(commands)
+        return top if command in commands.choices else parser()
     _add_book(commands, "scorecard")
     completion = commands.add_parser(
         "completion",
@@ -59,9 +62,13 @@ def parser() -> Parser:
     completion.set_defaults(handler=_completion)
     for entry in ("verbs", "course", "new-study"):
         _add_book(commands, entry)
+    _add_rooms(commands)
+    return top
+
+
+def _add_rooms(commands: argparse._SubParsersAction[Parser]) -> None:
     for room in _rooms():
         importlib.import_module(f"voicewire.{room}.cli").register(commands)
-    return top
 
 
 def _add_book(commands: argparse._SubParsersAction[Parser], entry: str) -> None:
@@ -124,7 +131,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):  # where only ASCII can be shown, a sign is spelt out instead of raised
             stream.reconfigure(errors="backslashreplace")
     try:
-        options = parser().parse_args(arguments)
+        words = sys.argv[1:] if arguments is None else list(arguments)
+        options = parser(words[0] if words else None).parse_args(words)
         return int(options.handler(options))
     except BrokenPipeError:  # the reader, `head` for one, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -17,6 +17,8 @@ from typing import Any, ParamSpec, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from voicewire._kit import bounds
+
 __all__ = [
     "a", "array", "complex_number", "each", "fields", "flags", "function", "generator", "maybe", "number", "one_of",
     "plain", "positive", "seed", "share", "table", "takes", "whole",
@@ -24,10 +26,7 @@ __all__ = [
 
 P = ParamSpec("P")
 R = TypeVar("R")
-LARGEST = 1e100
-"""Squares of larger numbers leave float64."""
-MOST = 10**9
-"""Nothing in this book is counted beyond; what is larger is a slip, and would ask for more memory than there is."""
+LARGEST, MOST = bounds.LARGEST, bounds.MOST
 
 
 class Rule(Protocol):
@@ -108,16 +107,10 @@ def number(
             raise error(f"{name} is {plain}: give a finite number")
         outside = plain < low or plain > high
         if outside or (above is not None and plain <= above) or (below is not None and plain >= below):
-            raise error(f"{name} is {plain:g}: it must be {_span(low, high, above, below)}")
+            raise error(f"{name} is {plain:g}: it must be {bounds.span(low, high, above, below)}")
         return plain
 
     return rule
-
-
-def _span(low: float, high: float, above: float | None, below: float | None) -> str:
-    parts = [f"above {above:g}"] if above is not None else [f"at least {low:g}"] if low > -LARGEST else []
-    parts += [f"below {below:g}"] if below is not None else [f"at most {high:g}"] if high < LARGEST else []
-    return " and ".join(parts) or f"within {LARGEST:g} of zero"
 
 
 def _scalar(name: str, value: object, error: type[ValueError]) -> float:
@@ -258,7 +251,7 @@ def _inside(name: str, found: NDArray[Any], low: float, high: float, allow: str,
         outside = (sizes < low) | (np.isfinite(sizes) & (sizes > high))
     if outside.any():
         at = np.argwhere(outside)[0].tolist()
-        raise error(f"{name} is {found[tuple(at)]:g} at {at}: it must be {_span(low, high, None, None)}")
+        raise error(f"{name} is {found[tuple(at)]:g} at {at}: it must be {bounds.span(low, high, None, None)}")
 
 
 def flags(name: str, value: object, error: type[ValueError]) -> NDArray[np.bool_]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from voicewire._kit import checks
+from voicewire._kit.bounds import LARGEST, MOST, span
 
 __all__ = [
     "PathOption", "folder", "new_file", "number", "positive", "print_json", "readable", "readable_or_folder",
@@ -24,21 +24,27 @@ __all__ = [
 ]  # fmt: skip
 
 
-def number(low: float = -checks.LARGEST, high: float = checks.LARGEST, **bounds: float) -> Callable[[str], float]:
-    """A number within bounds (as `checks.number` takes them)."""
-    rule = checks.number(low, high, **bounds)  # type: ignore[arg-type]
+def number(
+    low: float = -LARGEST, high: float = LARGEST, *, above: float | None = None, below: float | None = None,
+) -> Callable[[str], float]:  # fmt: skip
+    """A finite number from `low` to `high`, or strictly between `above` and `below`."""
 
     def convert(text: str) -> float:
         try:
             value = float(text)
         except ValueError:
             raise argparse.ArgumentTypeError(f"{text!r:.40} is not a number") from None
-        return float(rule("the value", value, argparse.ArgumentTypeError))  # type: ignore[arg-type]
+        if not math.isfinite(value):
+            raise argparse.ArgumentTypeError(f"the value is {value}: give a finite number")
+        outside = value < low or value > high
+        if outside or (above is not None and value <= above) or (below is not None and value >= below):
+            raise argparse.ArgumentTypeError(f"the value is {value:g}: it must be {span(low, high, above, below)}")
+        return value
 
     return convert
 
 
-def whole(least: int = 0, most: int = checks.MOST) -> Callable[[str], int]:
+def whole(least: int = 0, most: int = MOST) -> Callable[[str], int]:
     """A whole number from `least` to `most`."""
 
     def convert(text: str) -> int:

@@ -1,3 +1,4 @@
+from voicewire.mqtt.blocking_client import BlockingClient
 from voicewire.mqtt.broker import Broker
 from voicewire.mqtt.client import Client
 from voicewire.mqtt.client_delivery import Delivery
@@ -35,11 +36,11 @@ from voicewire.mqtt.sessions.store import StoreError
 from voicewire.mqtt.topics import SubscriptionTree, check_filter, check_name, matches
 
 __all__ = [
-    "Access", "Broker", "BrokerThread", "Client", "Config", "ConfigError", "Connack", "Connect", "Decoder",
-    "Delivery", "Disconnect", "DisconnectedError", "External", "Limits", "Line", "MQTTError", "MalformedError",
-    "MemoryBroker", "Missing", "NotAcknowledgedError", "Packet", "Pingreq", "Pingresp", "Puback", "Pubcomp",
-    "Publish", "Pubrec", "Pubrel", "RefusedError", "Report", "Status", "StoreError", "Suback", "Subscribe",
-    "SubscriptionTree", "UnexpectedError", "Unsuback", "Unsubscribe", "Will", "Wire", "attach", "check_filter",
-    "check_name", "connect", "decode", "encode", "encode_length", "latency", "load_config", "matches",
-    "mosquitto", "ours", "paced", "running", "start", "stop", "subscribed", "throughput",
+    "Access", "BlockingClient", "Broker", "BrokerThread", "Client", "Config", "ConfigError", "Connack", "Connect",
+    "Decoder", "Delivery", "Disconnect", "DisconnectedError", "External", "Limits", "Line", "MQTTError",
+    "MalformedError", "MemoryBroker", "Missing", "NotAcknowledgedError", "Packet", "Pingreq", "Pingresp", "Puback",
+    "Pubcomp", "Publish", "Pubrec", "Pubrel", "RefusedError", "Report", "Status", "StoreError", "Suback",
+    "Subscribe", "SubscriptionTree", "UnexpectedError", "Unsuback", "Unsubscribe", "Will", "Wire", "attach",
+    "check_filter", "check_name", "connect", "decode", "encode", "encode_length", "latency", "load_config",
+    "matches", "mosquitto", "ours", "paced", "running", "start", "stop", "subscribed", "throughput",
 ]  # fmt: skip

@@ -3,13 +3,13 @@
     async with Broker(Config(port=0)) as broker:
         print(broker.port)
 
-In a notebook or any program without an event loop of its own:
-:class:`~voicewire.mqtt.serving.broker_thread.BrokerThread`.
+In a notebook or any program without an event loop of its own ``with`` runs it in a thread.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import ssl
 import uuid
@@ -22,6 +22,7 @@ from voicewire.mqtt.decoder import Reader, topic_filters
 from voicewire.mqtt.endtoend import MAX_REPORT_FILTERS, EndToEnd
 from voicewire.mqtt.errors import MalformedError
 from voicewire.mqtt.interfaces import Journal
+from voicewire.mqtt.loop_thread import LoopThread
 from voicewire.mqtt.packet_handlers import Talker
 from voicewire.mqtt.routes import CLOSED, LIST
 from voicewire.mqtt.routing import Router
@@ -33,7 +34,7 @@ from voicewire.mqtt.sessions.hold import Missing
 from voicewire.mqtt.sessions.outbox import Outbox
 from voicewire.mqtt.sessions.session import Session
 from voicewire.mqtt.sessions.store import Store
-from voicewire.mqtt.topics import MAX_LEVELS
+from voicewire.mqtt.topics import FOREIGN, LIMITS, MAX_LEVELS, WHY
 
 __all__ = ["Broker"]
 
@@ -46,6 +47,8 @@ SWEEP = 0.25
 class Broker:
     """The broker; use it as an asynchronous context manager, or call `start` and `stop`.
 
+    In a program without an event loop ``with Broker(…) as broker`` runs it in a thread of its own.
+
     Parameters
     ----------
     config : Config, optional
@@ -53,8 +56,9 @@ class Broker:
 
     Examples
     --------
-    >>> Broker(Config(port=0)).config.host
-    '127.0.0.1'
+    >>> with Broker(Config(port=0)) as broker:
+    ...     broker.port > 0
+    True
     """
 
     router_class: type[Router] = Router
@@ -74,7 +78,12 @@ class Broker:
         self._listener: Listener | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._started = self._swept = 0.0
+        self._thread: LoopThread
         self.port = c.port
+
+    def __repr__(self) -> str:
+        state = f"{len(self.connections)} connections" if self._tasks else "not running"
+        return f"<Broker at {self.config.host}:{self.port}, {state}>"
 
     @property
     def store(self) -> Journal | None:
@@ -88,6 +97,21 @@ class Broker:
 
     async def __aexit__(self, *_: object) -> None:
         await self.stop()
+
+    def __enter__(self) -> Broker:
+        self._thread = LoopThread("voicewire-broker")
+        try:
+            self._thread.call(self.start())
+        except BaseException:
+            self._thread.end()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self._thread.call(self.stop())
+        finally:
+            self._thread.end()
 
     async def start(self) -> None:
         """Open the store and listen.
@@ -141,6 +165,7 @@ class Broker:
         """Finish what was acknowledged, as far as clients read; then close every connection and the store."""
         for task in self._tasks:
             task.cancel()
+        self._tasks = []
         if self._listener is not None:
             self._listener.close()
         for connection in self.connections:
@@ -367,9 +392,18 @@ class Broker:
             raise MalformedError("QoS 3 is switched off here [MQTT-3-8.3-4]")
         codes = bytearray()
         granted = []
+        answer = b""
         for pattern, qos in topics:
             yield pattern.count("/") + weight(pattern)
-            if not self._may_subscribe(pattern, session):
+            if pattern == LIMITS or pattern.startswith(WHY):
+                answer = answer or self._answer(pattern, session)
+                codes.append(0)
+                continue
+            reason = self._refusal(pattern, session)
+            if reason:
+                if not session.refused:  # one line for a session, however often it asks
+                    session.refused = True
+                    self.log.info("%s may not subscribe to %r: %s", connection.name, pattern[:80], reason)
                 codes.append(REFUSED)
                 continue
             if qos == 3:
@@ -383,7 +417,7 @@ class Broker:
             if session.durable and self.store is not None:
                 self.store.subscribe(session.client_id, pattern, qos)
             granted.append((pattern, qos))
-        connection.push(p.frame(0x90, packet_id.to_bytes(2, "big") + codes))
+        connection.push(p.frame(0x90, packet_id.to_bytes(2, "big") + codes) + answer)
         yield from self.router.retained.send_to(session, connection, granted)
 
     def _filters(self, body: bytes, requested: bool) -> Generator[int, None, tuple[int, list[tuple[str, int]]]]:
@@ -398,19 +432,33 @@ class Broker:
             yield pattern.count("/") + weight(pattern)
         return packet_id, topics
 
-    def _may_subscribe(self, pattern: str, session: Session) -> bool:
+    def _answer(self, pattern: str, session: Session) -> bytes:
+        """Answer a question that a SUBSCRIBE can ask: the limit of a packet, or why a filter would be refused."""
+        if pattern == LIMITS:
+            return p.encode(p.Publish(LIMITS, json.dumps({"max_packet": self.config.limits.max_packet}).encode()))
+        return p.encode(p.Publish(WHY + "reason", self._refusal(pattern.removeprefix(WHY), session).encode()))
+
+    def _refusal(self, pattern: str, session: Session) -> str:
+        """Say why a client may not subscribe, for SUBACK itself has no room for it; nothing if it may."""
         limits = self.config.limits
-        if pattern in self.config.deny_subscribe or pattern.count("/") >= MAX_LEVELS:
-            return False
+        first = pattern.partition("/")[0]
+        if first in FOREIGN:
+            return f"{first}/ asks for {FOREIGN[first]}, which MQTT 3.1.1 does not have: subscribe to the topic itself"
+        if pattern in self.config.deny_subscribe:
+            return "the broker's settings deny this filter (deny_subscribe)"
+        if pattern.count("/") >= MAX_LEVELS:
+            return f"it has more than {MAX_LEVELS} levels"
         if pattern not in session.subscriptions:
-            size = session.filter_bytes + len(pattern.encode())
-            if len(session.subscriptions) >= limits.max_subscriptions or size > limits.max_subscription_bytes:
-                return False
+            if len(session.subscriptions) >= limits.max_subscriptions:
+                return f"the client has {limits.max_subscriptions} subscriptions, and may not have more"
+            if session.filter_bytes + len(pattern.encode()) > limits.max_subscription_bytes:
+                return f"the client's filters may have {limits.max_subscription_bytes} bytes in all"
             if pattern.startswith("$e2e/") and len(session.reports) >= MAX_REPORT_FILTERS:
-                return False
+                return f"the client has {MAX_REPORT_FILTERS} filters for reports, and may not have more"
         if pattern.startswith("$e2e/"):
-            return True
-        return session.permissions is not None and session.permissions.may_subscribe(pattern)
+            return ""
+        allowed = session.permissions is not None and session.permissions.may_subscribe(pattern)
+        return "" if allowed else "the broker's access rules do not let this client read it"
 
     def unsubscribe(self, body: bytes, connection: Talker, session: Session) -> Iterator[int]:
         """Answer UNSUBSCRIBE.

@@ -8,28 +8,40 @@ async with Client("127.0.0.1", 1883) as client:
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import json
 import ssl
 import time
 import uuid
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import replace
 from typing import Literal, cast
 
 from voicewire.mqtt import packets as p
+from voicewire.mqtt.blocking_client import BlockingClient
 from voicewire.mqtt.client_delivery import Delivery, Pending, confirmed, ids, outcome
-from voicewire.mqtt.decoder import Decoder
+from voicewire.mqtt.decoder import Decoder, read_length
 from voicewire.mqtt.errors import DisconnectedError, MalformedError, MQTTError, RefusedError
 from voicewire.mqtt.sessions.hold import Report
+from voicewire.mqtt.topics import LIMITS, WHY, check_filter
 
 __all__ = ["Client"]
 
 LISTS = "$e2e/report/ids/"
 """Where the broker tells who is subscribed to a topic."""
+LARGE = 65536
+"""Bytes of a PUBLISH from which on an end of the connection may be because of its size: then the broker is asked."""
+ASKED = 5.0
+"""Seconds that such a question may take."""
 Observer = Callable[[str, p.Packet, float], None]
 
 
 class Client(asyncio.Protocol):
     """One client; use it as an asynchronous context manager, or call `connect` and `disconnect`.
+
+    A program without an event loop writes ``with Client(…) as client`` and gets a
+    :class:`~voicewire.mqtt.blocking_client.BlockingClient`, whose calls need no ``await``.
 
     Parameters
     ----------
@@ -93,6 +105,10 @@ class Client(asyncio.Protocol):
         self._pending: dict[int, Pending] = {}
         self._requests: dict[int, asyncio.Future[tuple[int, ...]]] = {}
         self._lists: dict[str, list[asyncio.Future[bytes]]] = {}
+        self._questions: dict[str, asyncio.Future[bytes]] = {}
+        self._one_question = asyncio.Lock()
+        self._large: tuple[str, int] | None = None  # topic and size of what the broker may not have read yet
+        self._pings: deque[tuple[tuple[str, int] | None, asyncio.Future[None] | None]] = deque()
         self._posted: set[asyncio.Task[Delivery]] = set()
         self._received: set[int] = set()
         self._inbox: asyncio.Queue[p.Publish | None] = asyncio.Queue()
@@ -105,6 +121,11 @@ class Client(asyncio.Protocol):
         self._closed: asyncio.Future[None] | None = None
         self._reason = "not connected"
         self.session_present = False
+        self._blocking: BlockingClient | None = None
+
+    def __repr__(self) -> str:
+        state = "not connected" if self._transport is None else "connected"
+        return f"<Client {self.client_id!r} of {self.host}:{self.port}, {state}>"
 
     # ------------------------------------------------------------------ connecting
     async def __aenter__(self) -> Client:
@@ -113,6 +134,19 @@ class Client(asyncio.Protocol):
 
     async def __aexit__(self, *_: object) -> None:
         await self.disconnect()
+
+    def __enter__(self) -> BlockingClient:
+        self._blocking = BlockingClient(self)
+        try:
+            self._blocking.connect()
+        except BaseException:
+            self._blocking.disconnect()
+            raise
+        return self._blocking
+
+    def __exit__(self, *_: object) -> None:
+        if self._blocking is not None:
+            self._blocking.disconnect()
 
     async def connect(self, timeout: float = 10.0) -> bool:
         """Connect, or connect again.
@@ -175,6 +209,7 @@ class Client(asyncio.Protocol):
         if self._transport is None:
             return
         self._send(p.Disconnect())
+        self._large = None
         self._transport.close()
         if self._closed is not None:
             await self._closed
@@ -184,7 +219,7 @@ class Client(asyncio.Protocol):
         self._abort("aborted")
 
     def _abort(self, reason: str) -> None:
-        self._reason = reason
+        self._reason, self._large = reason, None
         if self._transport is not None:
             self._transport.abort()
 
@@ -234,7 +269,9 @@ class Client(asyncio.Protocol):
         NotAcknowledgedError
             If they have not; says who is missing and why, and has the :class:`Delivery` so far.
         DisconnectedError
-            If the connection ends before. After `connect` the message goes on if the session is not clean.
+            If the connection ends before. After `connect` the message goes on if the session is not clean. Where a
+            message of 64 KiB or more was on its way, the broker is asked over a new connection how much it takes;
+            one that is larger is not sent again.
         MalformedError
             If an argument is outside what the protocol allows.
         """
@@ -244,10 +281,64 @@ class Client(asyncio.Protocol):
             wait_for = len(names)
         if wait_for is None:
             packet = p.Publish(topic, data, qos, retain)
-            return await outcome(self._begin(packet), packet, timeout) if qos else self._forget(packet)
+            return await self._finish(packet, timeout) if qos else self._forget(packet)
         packet, limit = confirmed(topic, data, retain, wait_for, names, timeout, report)
         await self._ask_for_qos3()
-        return await outcome(self._begin(packet), packet, limit)
+        return await self._finish(packet, limit)
+
+    async def _finish(self, packet: p.Publish, timeout: float | None) -> Delivery:
+        try:
+            return await outcome(self._begin(packet), packet, timeout)
+        except DisconnectedError as error:
+            raise await self._explained(error) from None
+
+    async def flush(self, timeout: float = 60.0) -> None:
+        """Wait until the broker has read all that was sent, at QoS 0 too (it answers PINGREQ in turn).
+
+        Parameters
+        ----------
+        timeout : float
+            Seconds.
+
+        Raises
+        ------
+        DisconnectedError
+            If the connection ends before; if a message was larger than the broker takes, it says so.
+        TimeoutError
+            If there is no answer in `timeout` seconds.
+        """
+        answer: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        try:
+            self._send(p.Pingreq())
+            self._pings.append((self._large, answer))
+            await asyncio.wait_for(answer, timeout)
+        except DisconnectedError as error:
+            raise await self._explained(error) from None
+
+    async def _explained(self, error: DisconnectedError) -> DisconnectedError:
+        """Say what an end of the connection was about: a message that is larger than the broker takes, if it is."""
+        if self._large is None:
+            return error
+        (topic, size), self._large = self._large, None
+        limit = await self._packet_limit()
+        if limit is None or size <= limit:
+            return DisconnectedError(f"{error} while {size:,} bytes were being sent to {topic!r}")
+        for packet_id, pending in list(self._pending.items()):
+            if isinstance(pending.packet, p.Publish) and _size(p.encode(pending.packet)) > limit:
+                del self._pending[packet_id]  # sent again, it would only end the next connection
+        most = f"{limit // 2**20} MiB" if limit % 2**20 == 0 else f"{limit:,} bytes"
+        return DisconnectedError(f"{topic!r}: a message of {size:,} bytes is larger than the broker takes ({most})")
+
+    async def _packet_limit(self) -> int | None:
+        """Ask over a new connection for the largest packet; a broker that is not ours has no answer."""
+        asking = Client(self.host, self.port, username=self._connect.username, password=self._connect.password,
+                        tls=self._tls)  # fmt: skip
+        with contextlib.suppress(MQTTError, OSError):
+            async with asking:
+                told = await asking._ask(LIMITS, LIMITS)
+                limit = json.loads(told or b"{}").get("max_packet")
+                return limit if type(limit) is int else None
+        return None
 
     async def post(
         self,
@@ -406,6 +497,43 @@ class Client(asyncio.Protocol):
         self._speaks_qos3 |= 3 in codes
         return codes
 
+    async def refusal(self, pattern: str) -> str:
+        """Ask why a filter is refused: SUBACK has no room for a reason, and our broker tells it if it is asked.
+
+        Parameters
+        ----------
+        pattern : str
+            The topic filter.
+
+        Returns
+        -------
+        str
+            The reason in words; empty if the broker would not refuse it, or tells nothing (as other brokers do).
+
+        Raises
+        ------
+        MalformedError
+            If the filter is not possible.
+        """
+        check_filter(pattern)
+        told = await self._ask(WHY + pattern, WHY + "reason") if len(pattern.encode()) < 65000 else None
+        return (told or b"").decode(errors="replace")
+
+    async def _ask(self, question: str, topic: str) -> bytes | None:
+        """Ask by a subscription; the answer comes on `topic` behind SUBACK, so before UNSUBACK, or not at all."""
+        async with self._one_question:
+            answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+            self._questions[topic] = answer
+            try:
+                async with asyncio.timeout(ASKED):
+                    await self._request(lambda i: p.Subscribe(i, ((question, 0),)))
+                    await self._request(lambda i: p.Unsubscribe(i, (question,)))
+            except (DisconnectedError, TimeoutError):
+                return None
+            finally:
+                del self._questions[topic]
+            return answer.result() if answer.done() else None
+
     async def unsubscribe(self, *topics: str) -> None:
         """Unsubscribe from one or more topic filters.
 
@@ -511,7 +639,9 @@ class Client(asyncio.Protocol):
             *cast("list[asyncio.Future[object]]", list(self._requests.values())),
             *(cast("asyncio.Future[object]", x.confirmed) for x in self._pending.values()),
             *(cast("asyncio.Future[object]", x.completed) for x in self._pending.values()),
+            *(cast("asyncio.Future[object]", answer) for _, answer in self._pings if answer is not None),
         ]
+        self._pings.clear()
         if self._connack is not None:
             waiting.append(cast("asyncio.Future[object]", self._connack))
         for future in waiting:
@@ -546,7 +676,10 @@ class Client(asyncio.Protocol):
             raise DisconnectedError(self._reason)
         if self._observer is not None:
             self._observer("out", packet, time.perf_counter())
-        self._transport.write(p.encode(packet))
+        data = p.encode(packet)
+        if len(data) >= LARGE and isinstance(packet, p.Publish):
+            self._large = (packet.topic, _size(data))
+        self._transport.write(data)
 
     def _take_id(self) -> int:
         for _ in range(65535):
@@ -561,6 +694,7 @@ class Client(asyncio.Protocol):
             self._abort("the broker has not answered PINGREQ")
         elif self._transport is not None:
             self._send(p.Pingreq())
+            self._pings.append((self._large, None))
             self._timer = asyncio.get_running_loop().call_later(keep_alive / 2, self._ping)
 
     def _handle(self, packet: p.Packet) -> None:
@@ -595,7 +729,11 @@ class Client(asyncio.Protocol):
             case p.Unsuback(packet_id):
                 self._resolve(packet_id, ())
             case p.Pingresp():
-                pass
+                large, answer = self._pings.popleft() if self._pings else (None, None)
+                if large is self._large:
+                    self._large = None
+                if answer is not None and not answer.done():
+                    answer.set_result(None)
             case _:
                 raise MalformedError(f"a broker does not send {type(packet).__name__.upper()} packets")
 
@@ -607,6 +745,8 @@ class Client(asyncio.Protocol):
     def _confirm(self, packet_id: int, report: Report | None) -> None:
         pending = self._pending.get(packet_id)
         if pending is not None and not pending.confirmed.done():
+            if isinstance(pending.packet, p.Publish) and self._large and self._large[0] == pending.packet.topic:
+                self._large = None
             pending.delivery.confirmed = time.perf_counter() - pending.sent
             pending.confirmed.set_result(report)
 
@@ -620,6 +760,11 @@ class Client(asyncio.Protocol):
         """A message has come: keep it, then acknowledge it; at QoS 2 and 3 it is kept once."""
         if packet.qos == 3 and not self._qos3_granted:
             raise MalformedError("the broker sent QoS 3 without being asked for it")
+        asked = self._questions.get(packet.topic)
+        if asked is not None and not packet.qos:
+            if not asked.done():
+                asked.set_result(packet.payload)
+            return
         if not packet.qos and packet.topic.startswith(LISTS):
             waiting = self._lists.get(packet.topic.removeprefix(LISTS))
             if waiting:
@@ -637,3 +782,9 @@ class Client(asyncio.Protocol):
             self._received.add(packet.packet_id)
             data = self._answer(packet) if packet.qos == 3 and self._answer and new else b""
             self._send(p.Pubrec(packet.packet_id, packet.qos, data))
+
+
+def _size(data: bytes) -> int:
+    """Return the Remaining Length of a packet: what a broker's limit is about."""
+    at, end = read_length(data, 0) or (0, 0)
+    return end - at

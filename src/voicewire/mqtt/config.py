@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from voicewire.mqtt.errors import MalformedError, MQTTError
 from voicewire.mqtt.packets import MAX_REMAINING, WAIT_FOR_ALL
 from voicewire.mqtt.topics import check_filter, matches
 
@@ -347,7 +348,8 @@ class Config:
     def __post_init__(self) -> None:
         if isinstance(self.port, bool) or not isinstance(self.port, int) or not 0 <= self.port <= 65535:
             raise ConfigError(f"port = {self.port!r} is not a port (0 to 65535)")
-        if not isinstance(self.sys_interval, int | float) or not 0 <= self.sys_interval < 1e9:
+        number = isinstance(self.sys_interval, int | float) and not isinstance(self.sys_interval, bool)
+        if not number or not 0 <= self.sys_interval < 1e9:
             raise ConfigError(f"sys_interval = {self.sys_interval!r} is not a number of seconds (0: no statistics)")
 
     @property
@@ -389,30 +391,50 @@ def load(path: Path | str) -> Config:
     0.1
     """
     try:
-        data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        text = Path(path).read_text(encoding="utf-8")
+        data = tomllib.loads(text)
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise ConfigError(f"{path} is no text in UTF-8") from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise ConfigError(f"{path}: {error}") from None
+        last = f"at line {len(text.splitlines())}, the last"
+        raise ConfigError(f"{path}: {str(error).replace('at end of document', last)}") from None
+    try:
+        return _config(data, Path(path).parent)
+    except _WrongKeyError as error:
+        line = _line(text, error.keys)
+        raise ConfigError(f"{path}, line {line}: {error}" if line else f"{path}: {error}") from None
+
+
+class _WrongKeyError(ConfigError):
+    """A key or its value is wrong; `keys` lead to it, from the top of the file."""
+
+    def __init__(self, keys: tuple[str | int, ...], message: str) -> None:
+        self.keys = keys
+        super().__init__(message)
+
+
+def _config(data: dict[str, Any], folder: Path) -> Config:
     for key, (kind, words) in _SHAPES.items():
         value = data.get(key, kind())
         if not isinstance(value, kind) or (key == "access" and not all(isinstance(rule, dict) for rule in value)):
-            raise ConfigError(f"{path}: {key} = {value!r:.40} is not {words}")
-    try:
-        rules = tuple(_make(Access, "access", entry) for entry in data.pop("access", []))
-        limits = _make(Limits, "limits", data.pop("limits", {}))
-        for key in ("password_file", "tls_cert", "tls_key", "persist"):
-            if key in data:
-                data[key] = Path(path).parent / data[key]
-        denied = data["deny_subscribe"] = tuple(data.get("deny_subscribe", ()))
-        if not all(isinstance(topic, str) for topic in denied):
-            raise ConfigError("deny_subscribe: each of the topic filters is a text")
-        config: Config = _make(Config, "the broker", data)
-    except ConfigError as error:
-        raise ConfigError(f"{path}: {error}") from None
-    config.limits, config.access = limits, rules
+            raise _WrongKeyError((key,), f"{key} = {value!r:.40} is not {words}")
+    rules = [_make(Access, "access", rule, ("access", i)) for i, rule in enumerate(data.pop("access", []))]
+    limits = _make(Limits, "limits", data.pop("limits", {}), ("limits",))
+    for key in ("password_file", "tls_cert", "tls_key", "persist"):
+        if key in data:
+            data[key] = folder / data[key]
+    denied = data["deny_subscribe"] = tuple(data.get("deny_subscribe", ()))
+    for topic in denied:
+        try:
+            if not isinstance(topic, str):
+                raise MalformedError("each of the topic filters is a text")
+            check_filter(topic)
+        except MalformedError as error:
+            raise _WrongKeyError(("deny_subscribe",), f"deny_subscribe: {error}") from None
+    config: Config = _make(Config, "the broker", data, ())
+    config.limits, config.access = limits, tuple(rules)
     return config
 
 
@@ -425,15 +447,59 @@ _SHAPES: dict[str, tuple[type[Any], str]] = {
 """What the keys that are no plain fields of `Config` hold."""
 
 
-def _make(kind: type[Any], where: str, values: dict[str, Any]) -> Any:
+def _make(kind: type[Any], where: str, values: dict[str, Any], at: tuple[str | int, ...]) -> Any:
+    """Make what a table of the file describes, or say which of its keys is wrong."""
     known = {f.name: f for f in fields(kind)}
     for key, value in values.items():
         if key not in known:
-            raise ConfigError(f"{where}: unknown key {key!r}; known are {', '.join(sorted(known))}")
+            message = f"{where}: unknown key {key!r}; known are {', '.join(sorted(known))}"
+            raise _WrongKeyError((*at, key), message)
         wanted = {"str": str, "bool": bool}.get(str(known[key].type))
         if wanted is not None and not isinstance(value, wanted):
-            raise ConfigError(f"{where}: {key} = {value!r} is not {'text' if wanted is str else 'true or false'}")
+            words = "text" if wanted is str else "true or false"
+            raise _WrongKeyError((*at, key), f"{where}: {key} = {value!r} is not {words}")
+    needed = {"topic": "#"} if kind is Access else {}
+    if not needed.keys() <= values.keys():
+        raise _WrongKeyError(at, f"{where}: a rule needs a topic")
     try:
         return kind(**values)
-    except TypeError as error:
-        raise ConfigError(f"{where}: {error}") from None
+    except (ConfigError, MQTTError) as error:
+        said = str(error)
+    place = at
+    for key, value in values.items():  # the one that is wrong by itself, if it is not two that do not fit together
+        try:
+            kind(**needed | {key: value})
+        except (ConfigError, MQTTError) as error:
+            place = (*at, key) if str(error) == said else place
+    raise _WrongKeyError(place, said if said.startswith(where) else f"{where}: {said}")
+
+
+MOST_LINES = 2000
+"""Of a file whose wrong line is looked for: the text is read again several times."""
+
+
+def _line(text: str, keys: tuple[str | int, ...]) -> int | None:
+    """Find the line at which a key is first there; tomllib does not tell."""
+    lines = text.split("\n")
+    if not keys or len(lines) > MOST_LINES:
+        return None
+    low, high = 0, len(lines)  # it is there in the first `high` lines, and not in the first `low`
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _there(lines, middle, keys) else (middle, high)
+    return high
+
+
+def _there(lines: list[str], count: int, keys: tuple[str | int, ...]) -> bool:
+    """Is the key in the first `count` lines, and as many more as end a value that they begin?"""
+    for end in range(count, len(lines) + 1):
+        try:
+            found: Any = tomllib.loads("\n".join(lines[:end]))
+        except tomllib.TOMLDecodeError:
+            continue
+        for key in keys:
+            if key not in (range(len(found)) if isinstance(key, int) else found):
+                return False
+            found = found[key]
+        return True
+    return True

@@ -328,6 +328,9 @@ class MemoryBroker:
         self._loop = _Loop()
         self.broker: Broker = _Unlistening(config)
 
+    def __repr__(self) -> str:
+        return f"<MemoryBroker, {len(self.broker.connections)} connections, its clock at {self._loop.time():g} s>"
+
     def __enter__(self) -> MemoryBroker:
         self._loop.finish(self.broker.start())
         return self

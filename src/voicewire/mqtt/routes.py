@@ -10,11 +10,13 @@ from voicewire.mqtt.decoder import to_text
 from voicewire.mqtt.errors import MalformedError
 from voicewire.mqtt.serving.time_slicing import SLICE
 from voicewire.mqtt.sessions.session import Session
-from voicewire.mqtt.topics import MAX_LEVELS, SubscriptionTree, check_name
+from voicewire.mqtt.topics import FOREIGN, MAX_LEVELS, SubscriptionTree, check_name
 
 __all__: list[str] = []  # the broker's inside: only this room's own modules use it
 
 ORDINARY, END_TO_END, CLOSED, LIST = 0, 1, 2, 3
+SERVERS = {"$SYS", *FOREIGN}
+"""First levels of topics that no client may publish to."""
 
 
 def address(name: str) -> tuple[int, int, str]:
@@ -80,7 +82,7 @@ def find(topic: bytes, tree: SubscriptionTree[Session]) -> Route:
     if name.count("/") >= MAX_LEVELS:
         raise MalformedError(f"a topic with more than {MAX_LEVELS} levels")
     real, need, kind = name, 0, ORDINARY
-    if name.startswith("$SYS/") or name == "$SYS":
+    if name.partition("/")[0] in SERVERS:
         kind = CLOSED
     elif name.startswith("$e2e/"):
         kind, need, real = address(name)

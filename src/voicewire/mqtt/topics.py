@@ -11,6 +11,12 @@ __all__ = ["SubscriptionTree", "check_filter", "check_name", "matches"]
 
 MAX_LEVELS = 200
 """Deepest topic that the broker takes, name or filter: one of 65 535 slashes would cost megabytes, and time."""
+LIMITS, WHY = "$SYS/broker/limits", "$SYS/broker/why/"
+"""What a client subscribes to to ask our broker for its limits, and, with a filter behind it, why that is refused."""
+FOREIGN = {
+    "$share": "a shared subscription", "$queue": "a shared subscription", "$exclusive": "an exclusive subscription",
+}  # fmt: skip
+"""First levels that other brokers take for no part of the topic: messages would never match such a filter here."""
 
 T = TypeVar("T")
 

@@ -46,6 +46,9 @@ class BrokerThread:
         self.broker: Broker
         self.port = 0
 
+    def __repr__(self) -> str:
+        return f"<BrokerThread at {self._config.host}:{self.port}>" if self.port else "<BrokerThread, not running>"
+
     def __enter__(self) -> BrokerThread:
         self._thread.start()
         if not self._ready.wait(START):

@@ -6,6 +6,7 @@ import asyncio
 import base64
 import hashlib
 import hmac
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -17,6 +18,12 @@ __all__: list[str] = []  # the broker's inside: only this room's own modules use
 
 MOST_ROUNDS = 1_000_000
 """Of PBKDF2, for one password: about half a second. A file that asks for more is refused."""
+HASHED = re.compile(
+    r"\s+\$|\{[\w.-]+\}|(argon2\w*|bcrypt\w*|crypt|md5|pbkdf2\w*|s?sha\d*([-_]\w+)?|scrypt)[$:]"
+    r"|[!*]+(:|$)|x(:|$)|[0-9a-f]{32}$|[0-9a-f]{40}$|[0-9a-f]{56}$|[0-9a-f]{64}$|[0-9a-f]{96}$|[0-9a-f]{128}$",
+    re.IGNORECASE,
+)
+"""How hashes of other programs begin, locked accounts of /etc/shadow, and digests in hexadecimal digits."""
 SLOW = 1000
 """Rounds from which on a password is not checked in the broker's own loop."""
 
@@ -44,6 +51,8 @@ def read_secret(text: str) -> Secret:
     """Read what stands behind a name in a password file."""
     if not text:
         raise ValueError("the password is empty")
+    if HASHED.match(text):
+        raise ValueError("this looks like another program's hash; if it is the password, mosquitto_passwd -U hashes it")
     if not text.startswith("$"):
         return Secret(text.encode())
     _, scheme, *parts = text.split("$")
@@ -68,7 +77,7 @@ class Passwords:
     """User names and password hashes.
 
     One `name:hash` a line, the hash as `mosquitto_passwd` writes it (``$7$``: PBKDF2-SHA512, ``$6$``: salted
-    SHA512); what does not begin with ``$`` is the password itself.
+    SHA512); what looks like no hash at all is the password itself.
     """
 
     def __init__(self, path: Path | str) -> None:

@@ -81,8 +81,8 @@ class Session:
 
     __slots__ = (
         "clean", "client_id", "connection", "durable", "ended", "filter_bytes", "held", "inflight", "load", "next_id",
-        "open_holds", "owner", "permissions", "qos3", "queue", "received", "reports", "subscriptions", "username",
-        "will",
+        "open_holds", "owner", "permissions", "qos3", "queue", "received", "refused", "reports", "subscriptions",
+        "username", "will",
     )  # fmt: skip
 
     def __init__(self, client_id: str, clean: bool) -> None:
@@ -102,6 +102,7 @@ class Session:
         self.load = 0
         self.next_id = 1
         self.qos3 = False
+        self.refused = False  # a filter, and the log has it
         self.permissions: Permissions | None = None
         self.username: str | None = None
         self.owner: str | None = None

@@ -1,0 +1,1 @@
+"""What `voicewire pub` and `voicewire sub` do: their options, their client, what they show."""
