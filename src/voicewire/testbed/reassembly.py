@@ -39,8 +39,9 @@ class Direction:
     def take(self, number: int, data: bytes, missing: int, time: int) -> Iterator[tuple[int, bytes]]:
         """Take a segment, of which the last `missing` octets were not kept; give what is in order now, since when."""
         at, end = self.place(number), self.place(number) + len(data)
-        self.due = max(self.due, end + missing)
-        if end <= self.taken:
+        if data or missing:
+            self.due = max(self.due, end + missing)
+        if end <= self.taken or not data:
             return
         if at <= self.taken and not self.ahead:
             self.time, fresh, self.taken = max(self.time, time), data[self.taken - at :], end
