@@ -39,7 +39,7 @@ class Stream(NamedTuple):
     Parameters
     ----------
     times : ndarray of float, shape (packets,)
-        Arrival of each, s after the capture's earliest packet of any kind; it falls where the capture's clock steps back.
+        Arrival of each, s after the capture's earliest packet of any kind; falling where the capture's clock does.
     numbers, stamps : ndarray of int, shape (packets,)
         Its sequence number (16 bits) and timestamp (32 bits).
     markers : ndarray of bool, shape (packets,)
@@ -47,7 +47,8 @@ class Stream(NamedTuple):
     types : ndarray of int, shape (packets,)
         Its payload type.
     carried : str
-        ``UDP``, ``UDP, TURN``, or how TCP's bytes are cut into packets: ``TCP, RFC 4571``, ``TCP, RTSP``, ``TCP, TURN``.
+        ``UDP``, ``UDP, TURN``, or how TCP's bytes are cut into packets: ``TCP, RFC 4571``, ``TCP, RTSP`` or
+        ``TCP, TURN``.
     sources : ndarray of int, shape (packets,)
         Which source sent it, counted from 0.
     moved : tuple of int
@@ -142,7 +143,8 @@ class _Kept:
         source, number = np.array(self.sources), np.array(self.numbers)
         second, stamp = np.array(self.second), np.array(self.stamps)
         time = np.array([each - since for each in self.times], dtype=float) / 1e9
-        real = [each for each in dict.fromkeys(source.tolist()) if _is_rtp(number[source == each], stamp[source == each])]
+        all_of = dict.fromkeys(source.tolist())
+        real = [each for each in all_of if _is_rtp(number[source == each], stamp[source == each])]
         for chain in _chains(source, real):
             mine = np.flatnonzero(np.isin(source, chain))
             order = {each: k for k, each in enumerate(chain)}
@@ -268,9 +270,7 @@ class _Reading:
             )
         made.sort(key=lambda one: -one[0].times.size)
         made = _joined(made)
-        its = [
-            tuple(r._replace(time=r.time - self.since) for r in self.reports if r.source in chain) for _, chain, _ in made
-        ]
+        its = [tuple(each for each in self.reports if each.source in chain) for _, chain, _ in made]
         return [
             one._replace(opposite=_opposite(k, made), reports=told) for k, ((one, _, _), told) in
             enumerate(zip(made, its, strict=True))
@@ -289,12 +289,16 @@ def _joined(made: list[_Made]) -> list[_Made]:
             same = chain[int(before.sources[-1])] == one[1][int(one[0].sources[0])]
             step = (int(one[0].numbers[0]) - int(before.numbers[-1])) % 2**16
             gap = float(one[0].times[0] - before.times[-1])
-            if same and len(one[1]) == 1 and -0.5 < gap and 0 < step < 3000 and before.carried == one[0].carried:
-                rows = [np.concatenate([a, b]) for a, b in zip(before[:5], one[0][:5], strict=True)]
+            if same and len(one[1]) == 1 and gap > -0.5 and 0 < step < 3000 and before.carried == one[0].carried:
+                first = one[0]
                 sources = np.concatenate([before.sources, np.full(one[0].times.size, before.sources[-1])])
                 sound = None if before.payloads is None else [*before.payloads, *(one[0].payloads or [])]
                 moved = (*before.moved, before.times.size)
-                kept[k] = Stream(*rows, before.carried, sources, moved, sound), chain, key
+                kept[k] = Stream(
+                    np.concatenate([before.times, first.times]), np.concatenate([before.numbers, first.numbers]),
+                    np.concatenate([before.stamps, first.stamps]), np.concatenate([before.markers, first.markers]),
+                    np.concatenate([before.types, first.types]), before.carried, sources, moved, sound,
+                ), chain, key  # fmt: skip
                 break
         else:
             kept.append(one)
@@ -419,8 +423,8 @@ def measured_rate(times: NDArray[np.float64], stamps: NDArray[np.int64]) -> floa
     """Ticks a second: the median over stretches of 25 packets, which a jump doesn't move; 0 where no time passes."""
     stride = _STRIDE
     if times.size < 2 * _STRIDE:
-        ticks, seconds = ((np.diff(stamps) + 2**31) % 2**32 - 2**31).sum(), float(np.ptp(times)) if times.size else 0.0
-        return float(ticks) / seconds if seconds > 0 else 0.0
+        whole = float(np.ptp(times)) if times.size else 0.0
+        return float(((np.diff(stamps) + 2**31) % 2**32 - 2**31).sum()) / whole if whole > 0 else 0.0
     ticks = (stamps[stride:] - stamps[:-stride] + 2**31) % 2**32 - 2**31
     seconds = times[stride:] - times[:-stride]
     moved = seconds > 0
