@@ -7,6 +7,7 @@ that jump, a capturing clock that steps. Delays that rise and fall again are the
 
 from __future__ import annotations
 
+import heapq
 import itertools
 from collections import Counter
 from typing import NamedTuple
@@ -141,17 +142,19 @@ def _step(stream: Stream, place: NDArray[np.intp], frame: float, last: int, one:
     return f"sequence numbers go on by {numbers:+,} and timestamps by {ticks:+,}" if odd else ""
 
 
-def _shift(stream: Stream, apart: NDArray[np.float64], begin: int, end: int, one: int, fell: float) -> float | None:
+def _shift(apart: NDArray[np.float64], begin: int, one: int, fell: float, frame_s: float) -> float | None:
     """By how much (ms) arrivals and timestamps part before `one` and stay so; None if they don't, nan if it ends."""
-    before, after = apart[max(begin, one - _WINDOW) : one], apart[one : min(end, one + _WINDOW)]
+    before, after = apart[max(begin, one - _WINDOW) : one], apart[one : one + _WINDOW]
     if after.size < _FEWEST:
         return float("nan")
     moved = float(np.median(after) - np.median(before))
     least = 0.7 * 1000 * fell if fell > _BACK else 0.6 * _SHIFT_MS
     spread = float(np.subtract(*np.percentile(before, [75, 25])))
     drift = abs(float(np.median(after[-10:]) - np.median(after[:5])))
+    if fell > _BACK and not -1.3 * (fell + frame_s) * 1000 - 5 <= moved < 0:
+        return None
     still = drift < min(_FLAT_MS, 0.5 * abs(moved)) + 2 * spread
-    return moved if abs(moved) >= least and still and (fell <= _BACK or moved < 0) else None
+    return moved if abs(moved) >= least and still else None
 
 
 def _cuts(stream: Stream, place: NDArray[np.intp], clock: float) -> tuple[dict[int, str], set[int]]:
@@ -168,29 +171,41 @@ def _cuts(stream: Stream, place: NDArray[np.intp], clock: float) -> tuple[dict[i
     cuts: dict[int, str] = {}
     strays: set[int] = set()
     begin = 0
-    for one in (np.flatnonzero(odd) + 1).tolist():
+    queue = (np.flatnonzero(odd) + 1).tolist()  # a heap: in order
+    while queue:
+        one = heapq.heappop(queue)
+        if one in strays or one >= stream.times.size:
+            continue
         last = one - 1
         while last in strays:
             last -= 1
         words, end = _step(stream, place, frame, last, one), stream.times.size
+        follows = one + 1 < end and not _step(stream, place, frame, one, one + 1)
+        returns = any(
+            not _step(stream, place, frame, last, k) and abs(apart[k] - apart[last]) < _SHIFT_MS
+            for k in range(one + 1, min(end, one + _FEWEST))
+        )
         if words:
-            after = one + 1 < end and not _step(stream, place, frame, one, one + 1)
-            late = int(stream.numbers[one] - stream.numbers[last]) % _NUMBERS > _NUMBERS - _JUMP and last > begin
-            if after and not (late and one + 1 < end and not _step(stream, place, frame, last, one + 1)):
+            if follows and not returns:
                 cuts[one], begin = words, one
             else:
                 strays.add(one)
+                heapq.heappush(queue, one + 1)  # whatever follows is held against the last that fits
             continue
         parted = float(apart[one] - apart[last])
         fell = float(stream.times[last] - stream.times[one])
         if abs(parted) < _SHIFT_MS and fell <= _BACK:
             continue
-        moved = _shift(stream, apart, begin, end, one, fell)
+        moved = _shift(apart, begin, one, fell, frame / clock)
         if moved is None:
+            if parted <= -_SHIFT_MS and returns:  # no packet comes before it was spoken
+                strays.add(one)
+                heapq.heappush(queue, one + 1)
             continue
         if moved != moved:
             if abs(parted) >= _STRAY_MS:
-                strays.add(one)
+                strays |= set(range(one, end))
+                break
             continue
         if fell > _BACK:
             cuts[one] = f"the capture's times fall back, by {-moved / 1000:.3f} s against the timestamps, and stay so"

@@ -20,8 +20,8 @@ from voicewire.voip.playout_rules.whole_frames import whole_frames
 __all__ = ["BUFFERS", "Judged", "buffers", "clamped", "judged", "judged_stream", "numbers_of", "told"]
 
 BUFFERS = ("fixed", "adaptive", "best", "ramjee")
-"""The best fixed delay; Ramjee's estimate on whole frames, as a phone's buffer plays; the bound over all
-choices for each talkspurt; Ramjee's estimate as published."""
+"""The best fixed delay; whole frames, as a phone's buffer plays; the bound over all choices for each talkspurt;
+Ramjee's algorithm as published."""
 _PICTURES = 90_000
 _LATEST = 60.0  # s: no packet of a call is later
 _CODECS = {0: "G.711", 8: "G.711", 18: "G.729"}
