@@ -181,8 +181,9 @@ def _cuts(stream: Stream, place: NDArray[np.intp], clock: float) -> tuple[dict[i
             last -= 1
         words, end = _step(stream, place, frame, last, one), stream.times.size
         follows = one + 1 < end and not _step(stream, place, frame, one, one + 1)
+        level = apart[[k for k in range(max(begin, one - _WINDOW), one) if k not in strays] or [last]]
         returns = any(
-            not _step(stream, place, frame, last, k) and abs(apart[k] - apart[last]) < _SHIFT_MS
+            not _step(stream, place, frame, last, k) and abs(apart[k] - np.median(level)) < _SHIFT_MS
             for k in range(one + 1, min(end, one + _FEWEST))
         )
         if words:
@@ -198,7 +199,7 @@ def _cuts(stream: Stream, place: NDArray[np.intp], clock: float) -> tuple[dict[i
             continue
         moved = _shift(apart, begin, one, fell, frame / clock)
         if moved is None:
-            if parted <= -_SHIFT_MS and returns:  # no packet comes before it was spoken
+            if apart[one] <= level.min() - _SHIFT_MS and returns:  # no packet comes before it was spoken
                 strays.add(one)
                 heapq.heappush(queue, one + 1)
             continue

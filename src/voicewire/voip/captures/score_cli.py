@@ -80,7 +80,8 @@ def _from_capture(options: argparse.Namespace, found: Capture) -> tuple[list[Jud
 
     if not found.streams:
         raise VoipError(_none(found))
-    chosen = options.stream or 1
+    sizes = [(-one.times.size, one.opposite is None) for one in found.streams]
+    chosen = options.stream or 1 + sizes.index(min(sizes))
     if chosen > len(found.streams):
         raise VoipError(f"the capture has {len(found.streams)} streams of RTP, not {chosen}")
     stream = found.streams[chosen - 1]
@@ -107,16 +108,17 @@ def _from_capture(options: argparse.Namespace, found: Capture) -> tuple[list[Jud
     said["not_scored"] = [
         {
             "stream": k, "packets": int(one.times.size), "payload_types": sorted(set(one.types.tolist())),
-            "from_s": float(one.times.min()), "to_s": float(one.times.max()), "copy_of": _copy_of(one, found, k),
+            "from_s": float(one.times.min()), "to_s": float(one.times.max()), "copy_of": _copy_of(one, found, scored),
         } for k, one in enumerate(found.streams, start=1) if k not in scored
     ]  # fmt: skip
     return parts, said
 
 
-def _copy_of(one: Stream, found: Capture, index: int) -> int | None:
-    """An earlier stream with the same numbers and timestamps, as behind a translator of addresses."""
+def _copy_of(one: Stream, found: Capture, scored: set[int]) -> int | None:
+    """Which stream that is scored has the same numbers and timestamps, as behind a translator of addresses."""
     mine = set(zip(one.numbers.tolist(), one.stamps.tolist(), strict=True))
-    for k, other in enumerate(found.streams[: index - 1], start=1):
+    for k in sorted(scored):
+        other = found.streams[k - 1]
         if len(mine & set(zip(other.numbers.tolist(), other.stamps.tolist(), strict=True))) > 0.9 * len(mine):
             return k
     return None
