@@ -120,7 +120,7 @@ def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
     (tmp_path / "other.pcap").write_bytes(bytes(30))
     with pytest.raises(TestbedError, match="cut short"):
         external_captures.read(tmp_path / "cut.pcap")
-    with pytest.raises(TestbedError, match="not a pcap file of Ethernet"):
+    with pytest.raises(TestbedError, match="is not a pcap or pcapng file"):
         external_captures.read(tmp_path / "other.pcap")
     with pytest.raises(TestbedError, match="hole of 5 bytes"):
         external_captures.read(_capture(tmp_path / "hole.pcap", [(True, 1, ping), (True, 8, ping)]))

@@ -4,7 +4,7 @@ from voicewire._kit.lazy import lazily
 
 __all__ = [
     "Agent", "Answerer", "Asker", "Coloured", "Field", "Step", "Trace", "answer", "confirmed_by_emqtt",
-    "confirmed_by_mqtt", "dissect", "messages", "one_message", "publish_size", "received", "sent",
+    "confirmed_by_mqtt", "dissect", "dissect_capture", "messages", "one_message", "publish_size", "received", "sent",
     "with_subscriptions", "without_count",
 ]  # fmt: skip
 

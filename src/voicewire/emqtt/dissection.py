@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.decoder import decode, read_length
 from voicewire.mqtt.errors import MalformedError
+from voicewire.testbed.capture import read_pcap
+from voicewire.testbed.errors import TestbedError
+from voicewire.testbed.reassembly import Direction
 
-__all__ = ["COLOURS", "Coloured", "Field", "dissect"]
+__all__ = ["COLOURS", "Coloured", "Field", "dissect", "dissect_capture"]
 
 COLOURS = {
     "fixed header": "#0072B2",
@@ -128,6 +133,69 @@ def _publish(packet: p.Publish, body: bytes) -> list[Field]:
     if packet.payload:
         fields.append(Field("payload", "payload", packet.payload, f"{len(packet.payload)} bytes"))
     return fields
+
+
+def dissect_capture(path: str | Path, port: int = 1883) -> Iterator[tuple[float, str, list[Field]]]:
+    """Take every packet of MQTT or E-MQTT in a capture apart.
+
+    Parameters
+    ----------
+    path : str or Path
+        A capture, pcap or pcapng, of any link that `voicewire.testbed.read_capture` reads.
+    port : int
+        The broker's TCP port.
+
+    Yields
+    ------
+    (float, str, list of Field)
+        When the packet's last byte came, in s after the capture's first packet; ``client`` or ``broker``, whoever sent
+        it; and its fields.
+
+    Raises
+    ------
+    TestbedError
+        If it is no capture, is cut short, has a hole, or has no packet at this port.
+    MalformedError
+        If what is said at this port isn't MQTT.
+
+    Notes
+    -----
+    Bytes are put in order, and of what TCP sends twice the first copy counts. What is captured of a connection must
+    begin with a packet.
+
+    Examples
+    --------
+    >>> from voicewire._kit import paths
+    >>> found = list(dissect_capture(paths.data("transport") / "captures" / "mqtt-qos0.pcap"))
+    >>> [(sender, fields[0].meaning) for _, sender, fields in found][:2]
+    [('client', 'CONNECT, flags 0000'), ('broker', 'CONNACK, flags 0000')]
+    """
+    path, ways, seen = Path(path), dict[tuple[object, ...], tuple[Direction, bytearray]](), 0
+    since: float | None = None
+    for one in read_pcap(path):
+        since = one.time if since is None else since
+        if port not in (one.source[1], one.target[1]):
+            continue
+        key, after = (*one.source, *one.target), (one.seq + ("S" in one.flags)) % 2**32
+        if key not in ways or ("S" in one.flags and ways[key][0].begins != after):  # a new connection
+            _whole(path, [ways[key][0]] if key in ways else [])
+            ways[key] = Direction(after), bytearray()
+        way, held = ways[key]
+        for _, data in way.take(after, one.payload, one.length - len(one.payload), 0):
+            held += data
+        while (head := read_length(bytes(held[:5]), 0)) is not None and len(held) >= head[1]:
+            packet, seen = bytes(held[: head[1]]), seen + 1
+            del held[: head[1]]
+            yield one.time - since, "client" if one.target[1] == port else "broker", dissect(packet)
+    _whole(path, [way for way, _ in ways.values()])
+    if not seen:
+        raise TestbedError(f"{path.name} has no packet of MQTT at port {port}")
+
+
+def _whole(path: Path, ways: list[Direction]) -> None:
+    missing = max((way.missing() for way in ways), default=0)
+    if missing:
+        raise TestbedError(f"{path.name} has a hole of {missing} bytes")
 
 
 class Coloured:

@@ -10,6 +10,7 @@ from voicewire.testbed.capture import (
     stream,
     write_pcap,
 )
+from voicewire.testbed.capture_file import CaptureFile, Packet, read_capture
 from voicewire.testbed.counters import TcpInfo, connections, settled
 from voicewire.testbed.counters import read as read_tcp_info
 from voicewire.testbed.errors import TestbedError
@@ -22,8 +23,9 @@ from voicewire.testbed.tcp_proxy import DelayProxy
 from voicewire.testbed.udp_proxy import DatagramProxy
 
 __all__ = [
-    "Capabilities", "Capture", "Counts", "DatagramProxy", "DelayProxy", "Host", "Link", "LinkSpec", "Mosquitto",
-    "RabbitMQ", "Repeats", "Segment", "TcpInfo", "TestbedError", "capabilities", "choose_bed", "connections",
-    "flow_header_bytes", "may_make_namespaces", "netem_arguments", "offloads", "parse", "read_packets",
-    "read_pcap", "read_tcp_info", "settled", "stream", "switch_off", "write_pcap",
+    "Capabilities", "Capture", "CaptureFile", "Counts", "DatagramProxy", "DelayProxy", "Host", "Link",
+    "LinkSpec", "Mosquitto", "Packet", "RabbitMQ", "Repeats", "Segment", "TcpInfo", "TestbedError",
+    "capabilities", "choose_bed", "connections", "flow_header_bytes", "may_make_namespaces", "netem_arguments",
+    "offloads", "parse", "read_capture", "read_packets", "read_pcap", "read_tcp_info", "settled", "stream",
+    "switch_off", "write_pcap",
 ]  # fmt: skip

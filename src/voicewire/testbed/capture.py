@@ -15,8 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
+from voicewire.testbed.capture_file import addresses, read_capture
+from voicewire.testbed.encapsulation import Inside, Passed, inside
 from voicewire.testbed.errors import TestbedError
 from voicewire.testbed.hosts import Host
+from voicewire.testbed.reassembly import Direction, is_probe
 
 __all__ = [
     "Capture", "Repeats", "Segment", "flow_header_bytes", "parse", "read_packets", "read_pcap", "stream", "write_pcap",
@@ -76,8 +79,10 @@ class Segment:
     length: int
 
 
-def parse(packet: bytes, when: float = 0.0, outgoing: bool = True) -> Segment | None:
+def parse(packet: bytes, when: float = 0.0, outgoing: bool = True, wire: int | None = None) -> Segment | None:
     """Take an IPv4 or IPv6 packet apart; None if it holds no TCP segment (or a fragment of one).
+
+    Tunnels around it are taken off, and an IP length of 0, as a network card that cuts leaves it, is no length.
 
     Parameters
     ----------
@@ -87,6 +92,8 @@ def parse(packet: bytes, when: float = 0.0, outgoing: bool = True) -> Segment | 
         Seconds since the epoch.
     outgoing : bool
         Whether the capturing host sent it.
+    wire : int, optional
+        Bytes that the packet had; it was cut if these are more than it has.
 
     Returns
     -------
@@ -101,30 +108,24 @@ def parse(packet: bytes, when: float = 0.0, outgoing: bool = True) -> Segment | 
     >>> segment.source, segment.target, segment.flags, segment.header
     (('10.0.0.1', 1234), ('10.0.0.2', 1883), 'S', 20)
     """
-    if len(packet) < 40:
+    one = inside(101, packet, max(len(packet), wire or 0))
+    return None if isinstance(one, Passed) else segment_of(one, when, outgoing)
+
+
+def segment_of(one: Inside, when: float, outgoing: bool = True) -> Segment | None:
+    """Take what an IP packet carries apart; None if it is no TCP segment, or its header was not kept whole."""
+    body = one.body
+    if one.protocol != socket.IPPROTO_TCP or len(body) < 20:
         return None
-    if packet[0] >> 4 == 4:
-        ip_header = 4 * (packet[0] & 15)
-        total = int.from_bytes(packet[2:4], "big")
-        fragment = int.from_bytes(packet[6:8], "big") & 0x3FFF
-        if packet[9] != socket.IPPROTO_TCP or fragment:
-            return None
-        source, target = socket.inet_ntoa(packet[12:16]), socket.inet_ntoa(packet[16:20])
-    elif packet[0] >> 4 == 6 and packet[6] == socket.IPPROTO_TCP:
-        ip_header, total = 40, 40 + int.from_bytes(packet[4:6], "big")
-        source = socket.inet_ntop(socket.AF_INET6, packet[8:24])
-        target = socket.inet_ntop(socket.AF_INET6, packet[24:40])
-    else:
-        return None
-    if len(packet) < ip_header + 20:
-        return None
-    sport, dport, seq, ack, offset, flags = struct.unpack_from(">HHIIBB", packet, ip_header)
+    sport, dport, seq, ack, offset, flags = struct.unpack_from(">HHIIBB", body)
     header = 4 * (offset >> 4)
-    payload = packet[ip_header + header : total]
+    if not 20 <= header <= one.size:
+        return None
+    source, target = addresses(one.ends)
     return Segment(
         when, outgoing, (source, sport), (target, dport), seq, ack,
-        "".join(letter for bit, letter in enumerate("FSRPA") if flags >> bit & 1), header, ip_header,
-        _options(packet[ip_header + 20 : ip_header + header]), payload, total - ip_header - header,
+        "".join(letter for bit, letter in enumerate("FSRPA") if flags >> bit & 1), header, one.header,
+        _options(body[20:header]), body[header : one.size], one.size - header,
     )  # fmt: skip
 
 
@@ -269,6 +270,9 @@ class Capture:
                 self.stop()
 
 
+_Way = tuple[tuple[str, int], tuple[str, int]]
+
+
 class Repeats:
     """Tells which captured segments had been captured before, in whole or in part.
 
@@ -280,6 +284,10 @@ class Repeats:
     none
         What it has seen is its own affair.
 
+    Notes
+    -----
+    A keep-alive probe with an octet (that of BSD or Windows) is no data sent again: it counts 0.
+
     Examples
     --------
     >>> repeats = Repeats()
@@ -290,7 +298,8 @@ class Repeats:
     """
 
     def __init__(self) -> None:
-        self._seen: dict[tuple[tuple[str, int], tuple[str, int]], tuple[int, list[tuple[int, int]]]] = {}
+        self._seen: dict[_Way, tuple[int, list[tuple[int, int]], int]] = {}
+        self._acknowledged: dict[_Way, int] = {}
 
     def count(self, segment: Segment) -> int:
         """Take the next segment of the capture.
@@ -306,17 +315,26 @@ class Repeats:
             How many of its sequence numbers had been captured: one for each byte, the SYN and the FIN.
         """
         way = segment.source, segment.target
-        first, spans = self._seen.get(way, (segment.seq, []))
+        first, spans, before = self._seen.get(way, (segment.seq, [], 0))
         at = (segment.seq - first + 2**31) % 2**32 - 2**31  # sequence numbers wrap
         if "S" in segment.flags and at:
-            first, spans, at = segment.seq, [], 0  # a new connection between the same two ports
+            first, spans, before, at = segment.seq, [], 0, 0  # a new connection between the same two ports
+            self._acknowledged.pop(way, None)
+        if "A" in segment.flags and segment.ack:
+            self._acknowledged[way[::-1]] = segment.ack
         end = at + segment.length + ("S" in segment.flags) + ("F" in segment.flags)
+        highest = max((high for _, high in spans), default=at)
+        if is_probe(segment.length, segment.flags, (first + end) % 2**32, (first + highest) % 2**32,
+                    self._acknowledged.get(way), before):  # fmt: skip
+            return 0
         again = sum(max(0, min(end, high) - max(at, low)) for low, high in spans)
         if end > at:
             touched = [span for span in spans if span[0] <= end and span[1] >= at]
             apart = [span for span in spans if span not in touched]
             spans = [*apart, (min([at, *(low for low, _ in touched)]), max([end, *(high for _, high in touched)]))]
-        self._seen[way] = first, spans
+        if end > highest or not before:
+            before = end - at
+        self._seen[way] = first, spans, before
         return again
 
 
@@ -346,7 +364,9 @@ def flow_header_bytes(segments: Iterable[Segment], port: int) -> tuple[int, int]
     return len(own), sum(s.header for s in own)
 
 
-def stream(segments: Iterable[Segment], source: tuple[str, int], target: tuple[str, int]) -> bytes:
+def stream(
+    segments: Iterable[Segment], source: tuple[str, int], target: tuple[str, int], connection: int | None = None
+) -> bytes:
     """Put together what `source` said to `target`: the byte stream from (untruncated) segments.
 
     Parameters
@@ -355,16 +375,22 @@ def stream(segments: Iterable[Segment], source: tuple[str, int], target: tuple[s
         As captured, in any order; what was sent again may be in it twice.
     source, target : (str, int)
         Address and port of the two ends.
+    connection : int, optional
+        Which, from 0, where the same two ports were used for several, one after the other.
 
     Returns
     -------
     bytes
-        Empty if there is no such segment.
+        The first copy of each; empty if there is no such segment.
 
     Raises
     ------
     TestbedError
-        If a segment is missing in the midst of it.
+        If a segment is missing in the midst of it, or there are several connections and none is chosen.
+
+    Notes
+    -----
+    Keep-alive probes are no data. A connection ends where a SYN with another number begins the next.
 
     Examples
     --------
@@ -375,26 +401,64 @@ def stream(segments: Iterable[Segment], source: tuple[str, int], target: tuple[s
     >>> stream([late, early], a, b)
     b'helo'
     """
-    own = [s for s in segments if s.source == source and s.target == target]
-    syns = [s for s in own if "S" in s.flags]
+    parts = _connections([s for s in segments if {s.source, s.target} == {source, target}], source)
+    if connection is None and len(parts) > 1:
+        raise TestbedError(
+            f"{len(parts)} connections one after the other used these two ports: choose one, "
+            f"connection=0 to {len(parts) - 1}"
+        )
+    if not parts and connection in (None, 0):
+        return b""
+    if not 0 <= (connection or 0) < len(parts):
+        raise TestbedError(f"these two ports were used for {len(parts)} connections, counted from 0: not {connection}")
+    both = parts[connection or 0]
+    own = [s for s in both if s.source == source]
     if not own:
         return b""
-    start = (syns[0].seq + 1) if syns else min(s.seq for s in own)
-    data = bytearray()
-    for s in sorted((s for s in own if s.length), key=lambda s: (s.seq - start) % 2**32):
-        at = (s.seq - start) % 2**32
-        if at > len(data):
-            raise TestbedError(f"the capture has a hole of {at - len(data)} bytes")
-        data[at : at + len(s.payload)] = s.payload
-    return bytes(data)
+    data = [s for s in own if s.length]
+    syns = [(s.seq + 1) % 2**32 for s in own if "S" in s.flags]
+    acks = [s.ack for s in both if s.source == target and "A" in s.flags and s.ack]
+    first = min(data or own, key=lambda s: _after(s.seq, own[0].seq))
+    start = syns[0] if syns else first.seq
+    if not syns and data and first.length == 1 and any(a == (start + 1) % 2**32 for a in acks):
+        begun = any(s.time < first.time and s.source == target and s.ack == (start + 1) % 2**32 for s in both)
+        start = (start + 1) % 2**32 if begun else start  # a probe: the octet had been acknowledged before
+    way, made = Direction(start), bytearray()
+    for s in data:
+        number = (s.seq + ("S" in s.flags)) % 2**32
+        for _, fresh in way.take(number, s.payload, s.length - len(s.payload), 0):
+            made += fresh
+    if way.missing():
+        raise TestbedError(f"the capture has a hole of {way.missing()} bytes")
+    return bytes(made)
 
 
-def write_pcap(path: Path, packets: Iterable[tuple[float, bool, bytes]]) -> None:
+def _after(number: int, other: int) -> int:
+    """By how much a sequence number is behind another, below 0 if it stands before it."""
+    return (number - other + 2**31) % 2**32 - 2**31
+
+
+def _connections(segments: list[Segment], source: tuple[str, int]) -> list[list[Segment]]:
+    """Cut what two ports exchanged where a SYN begins another connection: one whose number `source` did not have."""
+    parts: list[list[Segment]] = []
+    begun: dict[tuple[str, int], int] = {}
+    for s in segments:
+        if "S" in s.flags and begun.get(s.source, s.seq) != s.seq:
+            begun, parts = {}, [*parts, []]
+        if "S" in s.flags:
+            begun[s.source] = s.seq
+        if not parts:
+            parts.append([])
+        parts[-1].append(s)
+    return [part for part in parts if any(s.source == source for s in part)]
+
+
+def write_pcap(path: str | Path, packets: Iterable[tuple[float, bool, bytes]]) -> None:
     """Write packets as a pcap file of raw IP, as Wireshark reads it.
 
     Parameters
     ----------
-    path : Path
+    path : str or Path
         The file, with nanoseconds.
     packets : iterable of (float, bool, bytes)
         As `Capture.stop` gives them.
@@ -409,20 +473,20 @@ def write_pcap(path: Path, packets: Iterable[tuple[float, bool, bytes]]) -> None
     ...     [segment.flags for segment in read_pcap(Path(folder) / "one.pcap")]
     ['S']
     """
-    with path.open("wb") as file:
+    with Path(path).open("wb") as file:
         file.write(struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 101))
         for when, _, packet in packets:
             whole = int(when)
             file.write(struct.pack("<IIII", whole, int(1e9 * (when - whole)), len(packet), len(packet)) + packet)
 
 
-def read_pcap(path: Path, here: str | None = None) -> Iterator[Segment]:
-    """Read the segments of a file that `write_pcap` wrote.
+def read_pcap(path: str | Path, here: str | None = None) -> Iterator[Segment]:
+    """Read the TCP segments of a capture, pcap or pcapng.
 
     Parameters
     ----------
-    path : Path
-        The file.
+    path : str or Path
+        The file, of any link that `read_capture` reads.
     here : str, optional
         The capturing host's address: segments from it count as outgoing (by default all do).
 
@@ -434,7 +498,7 @@ def read_pcap(path: Path, here: str | None = None) -> Iterator[Segment]:
     Raises
     ------
     TestbedError
-        If it is another kind of file, or cut short.
+        If it is no capture, or cut short.
 
     Examples
     --------
@@ -443,29 +507,33 @@ def read_pcap(path: Path, here: str | None = None) -> Iterator[Segment]:
     >>> segments[0].flags
     'S'
     """
-    for when, packet in read_packets(path):
-        segment = parse(packet, when)
+    file = read_capture(path)
+    for when, one in file.frames():
+        segment = None if isinstance(one, Passed) else segment_of(one, when / 1e9)
         if segment is not None:
             yield segment if here in (None, segment.source[0]) else _incoming(segment)
+    if file.cut:
+        raise TestbedError(f"{file.path.name} is cut short")
 
 
-def read_packets(path: Path) -> Iterator[tuple[float, bytes]]:
-    """Read the packets of a file that `write_pcap` wrote, whatever they hold.
+def read_packets(path: str | Path) -> Iterator[tuple[float, bytes]]:
+    """Read the IP packets of a capture, whatever they hold.
 
     Parameters
     ----------
-    path : Path
-        The file.
+    path : str or Path
+        The file, of any link that `read_capture` reads.
 
     Yields
     ------
     (float, bytes)
-        Seconds since the epoch, and the packet from its IP header on; in the file's order.
+        Seconds since the epoch, and the innermost packet from its IP header on; in the file's order. Frames without
+        IP are left out.
 
     Raises
     ------
     TestbedError
-        If it is another kind of file, or cut short.
+        If it is no capture, or cut short.
 
     Examples
     --------
@@ -473,19 +541,12 @@ def read_packets(path: Path) -> Iterator[tuple[float, bytes]]:
     >>> len(list(read_packets(paths.data("transport") / "captures" / "tcp.pcap"))) > 5
     True
     """
-    data = path.read_bytes()
-    if len(data) < 24 or struct.unpack_from("<I", data)[0] != 0xA1B23C4D or data[20:24] != b"\x65\0\0\0":
-        raise TestbedError(f"{path.name} is not a pcap file of raw IP with nanoseconds")
-    at = 24
-    while at < len(data):
-        if at + 16 > len(data):
-            raise TestbedError(f"{path.name} is cut short")
-        seconds, nanoseconds, size, _ = struct.unpack_from("<IIII", data, at)
-        packet = data[at + 16 : at + 16 + size]
-        if len(packet) < size:
-            raise TestbedError(f"{path.name} is cut short")
-        yield seconds + 1e-9 * nanoseconds, packet
-        at += 16 + size
+    file = read_capture(path)
+    for when, one in file.frames():
+        if one.raw:
+            yield when / 1e9, one.raw
+    if file.cut:
+        raise TestbedError(f"{file.path.name} is cut short")
 
 
 def _incoming(segment: Segment) -> Segment:

@@ -6,10 +6,9 @@ anew; source and licence stand in ``data/transport/README.md``. Explained in not
 
 from __future__ import annotations
 
-import struct
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +19,7 @@ from voicewire.mqtt import packets as p
 from voicewire.mqtt.decoder import Decoder
 from voicewire.testbed import capture
 from voicewire.testbed.errors import TestbedError
+from voicewire.testbed.reassembly import Direction
 
 __all__ = ["COLUMNS", "PORT", "load", "read", "sendings", "write"]
 
@@ -30,35 +30,45 @@ COLUMNS: Final = ("seconds", "connection", "sender", "type", "qos", "dup", "reta
 """Time from the first packet; connection from 0; client or broker; the packet; its flags; its size in bytes; which
 message at QoS 1 of this connection and direction it carries or acknowledges, from 0 (-1: none)."""
 
-_CLASSIC: Final = 0xA1B2C3D4
-_ETHERNET: Final = 1
 
 
-def _segments(path: Path, port: int) -> Iterator[capture.Segment]:
-    data = path.read_bytes()
-    if len(data) < 24 or struct.unpack_from("<I", data)[0] != _CLASSIC or data[20:24] != bytes([_ETHERNET, 0, 0, 0]):
-        raise TestbedError(f"{path.name} is not a pcap file of Ethernet with microseconds")
-    at = 24
-    while at < len(data):
-        if at + 16 > len(data):
-            raise TestbedError(f"{path.name} is cut short")
-        seconds, micro, size, _ = struct.unpack_from("<IIII", data, at)
-        frame = data[at + 16 : at + 16 + size]
-        if len(frame) < size:
-            raise TestbedError(f"{path.name} is cut short")
-        at += 16 + size
-        segment = capture.parse(frame[14:], seconds + 1e-6 * micro) if frame[12:14] == b"\x08\0" else None
-        if segment is not None and port in (segment.source[1], segment.target[1]):
-            yield segment
+def _fresh(path: Path, port: int) -> Iterator[tuple[capture.Segment, bytes, bool]]:
+    """Each segment of a connection at this port that brings bytes in order, those bytes, and whether it is a new one's.
+
+    A SYN with another number begins a new connection between the same ends. A hole is one if nothing fills it.
+    """
+    ways: dict[tuple[str, int, str, int], Direction] = {}
+    begun: set[tuple[str, int, str, int]] = set()
+    for one in capture.read_pcap(path):
+        if port not in (one.source[1], one.target[1]):
+            continue
+        key = (*one.source, *one.target)
+        after = (one.seq + ("S" in one.flags)) % 2**32
+        if key not in ways or ("S" in one.flags and ways[key].begins != after):
+            if key in ways:
+                _whole(path, [ways[key]])
+                begun.discard(key)
+            ways[key] = Direction(after)
+        for _, data in ways[key].take(after, one.payload, one.length - len(one.payload), 0):
+            yield one, data, key not in begun
+            begun.add(key)
+    _whole(path, ways.values())
 
 
-def read(path: Path, port: int = PORT) -> pd.DataFrame:
+def _whole(path: Path, ways: Iterable[Direction]) -> None:
+    missing = max((way.missing() for way in ways), default=0)
+    if missing:
+        raise TestbedError(f"{path.name} has a hole of {missing} bytes")
+
+
+def read(path: str | Path, port: int = PORT) -> pd.DataFrame:
     """Read the MQTT packets of a capture with the book's own decoder.
 
     Parameters
     ----------
-    path : Path
-        A pcap file of Ethernet, little-endian, microseconds. What is captured of a connection must begin with a packet.
+    path : str or Path
+        A capture, pcap or pcapng, of any link that `voicewire.testbed.read_capture` reads. What is captured of a
+        connection must begin with a packet.
     port : int
         The broker's TCP port.
 
@@ -70,7 +80,7 @@ def read(path: Path, port: int = PORT) -> pd.DataFrame:
     Raises
     ------
     TestbedError
-        If it is another kind of file, is cut short, has a hole, or has no MQTT at this port.
+        If it is no capture, is cut short, has a hole, or has no MQTT at this port.
     voicewire.mqtt.errors.MalformedError
         If the bytes break MQTT 3.1.1.
 
@@ -79,24 +89,22 @@ def read(path: Path, port: int = PORT) -> pd.DataFrame:
     >>> read(Path("coap_mqtt.pcap"))["type"].value_counts()["Puback"]  # doctest: +SKIP
     3202
     """
-    due: dict[tuple[str, int, str, int], int] = {}
-    decoders: dict[tuple[str, int, str, int], Decoder] = defaultdict(Decoder)
+    path = Path(path)
+    decoders: dict[tuple[str, int, str, int], Decoder] = {}
     connections: dict[tuple[str, int], int] = {}
     open_: dict[tuple[int, str, int], int] = {}
     begun: dict[tuple[int, str], int] = defaultdict(int)
     rows: list[tuple[object, ...]] = []
-    for one in _segments(path, port):
+    count = 0
+    for one, fresh, new in _fresh(path, port):
         way = (*one.source, *one.target)
-        after = (one.seq + ("S" in one.flags)) % 2**32
-        old = (due.setdefault(way, after) - after) % 2**32  # bytes that came before
-        if old >= 2**31:
-            raise TestbedError(f"{path.name} has a hole of {2**32 - old} bytes")
-        fresh = one.payload[old:]
-        if not fresh:
-            continue
-        due[way] = (after + one.length) % 2**32
         client, sender = (one.source, "client") if one.target[1] == port else (one.target, "broker")
-        number = connections.setdefault(client, len(connections))
+        if new and (client not in connections or way in decoders):  # the same ports again are another connection
+            connections[client], count = count, count + 1
+            decoders.pop((*one.target, *one.source), None)
+        if new:
+            decoders[way] = Decoder()
+        number = connections[client]
         for packet in decoders[way].feed(fresh):
             exchange, flags = -1, (0, False, False)
             if isinstance(packet, p.Publish):

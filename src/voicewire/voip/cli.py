@@ -28,17 +28,19 @@ def _call(options: argparse.Namespace) -> int:
     except VoipError as error:
         print(f"voicewire voip call: {error}", file=sys.stderr)
         return 1
+    rating = min(max(made.r, 0.0), 100.0)  # the scale's ends: the E-model's sum leaves them, and no phone shows that
+    below = f"  (the E-model's sum: {made.r:.2f}, shown within 0 to 100)" if rating != made.r else ""
     if options.json:
         print_json(
             {
-                "r": made.r, "mos": float(mos(made.r)), "quality": quality(made.r),
+                "r": rating, "r_unclamped": made.r, "mos": float(mos(made.r)), "quality": quality(made.r),
                 "not_played_percent": 100 * made.playout.loss, "frames": made.playout.total,
             }
         )  # fmt: skip
         return 0
     print(
-        f"R {made.r:.2f}  MOS {float(mos(made.r)):.2f}  {quality(made.r)}  "
-        f"not played {100 * made.playout.loss:.2f} %  frames {made.playout.total}"
+        f"R {rating:.2f}  MOS {float(mos(made.r)):.2f}  {quality(made.r)}  "
+        f"not played {100 * made.playout.loss:.2f} %  frames {made.playout.total}{below}"
     )
     return 0
 

@@ -117,7 +117,7 @@ class Scored(NamedTuple):
     mos: tuple[float, float, float]
 
 
-def _places(number: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+def places(number: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
     """Place of each packet in the order of sending, -1 for a stray, after RFC 3550, A.1.
 
     A number that jumps by 3,000 or more is a stray, but two that follow one another begin a new count; of several
@@ -211,7 +211,7 @@ def in_order(
     number = _whole_row(numbers, _WRAP, "sequence numbers", when.shape)
     stamp = None if stamps is None else _whole_row(stamps, _TICKS, "timestamps", when.shape)
     begins, speech = (_flags(each, name, when.shape) for each, name in ((markers, "markers"), (frames, "frames")))
-    place, strays = _places(number)
+    place, strays = places(number)
     came = np.flatnonzero(place >= 0)
     _, index = np.unique(place[came], return_index=True)
     first = came[index]  # in the order of sending
@@ -228,6 +228,8 @@ def in_order(
             frame_ms = float(np.median(np.diff(spoken)[next_to]))
     transit = 1000 * (when[first] - when[0]) - spoken
     arrived = np.argsort(first)
+    if speech is not None:  # a pressed key keeps its first timestamp: it says nothing of the network
+        arrived = arrived[speech[first][arrived]]
     steps = np.abs(np.diff(transit[arrived]))
     jitter = float(lfilter([1 / 16], [1, -15 / 16], steps).mean()) if steps.size else 0.0
     starts = np.zeros(first.size, dtype=bool) if begins is None else begins[first].copy()
@@ -314,12 +316,12 @@ def score(stream: Received, codec_name: str | Codec, delay_ms: float) -> Scored:
     return Scored(float(lost.mean()), burst_ratio(lost), longest, *made, (first, second, third))
 
 
-def read_arrivals(path: Path) -> Arrivals:
+def read_arrivals(path: str | Path) -> Arrivals:
     """Read a CSV of arrival times (s), sequence numbers and, as a third column, timestamps.
 
     Parameters
     ----------
-    path : Path
+    path : str or Path
         The file; lines that begin with # and one line of names are passed over.
 
     Returns

@@ -5,14 +5,19 @@ from __future__ import annotations
 import struct
 from array import array
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from voicewire.voip.captures.rtp_tcp import LEAST, Connections
+from voicewire.testbed.capture_file import CaptureFile
+from voicewire.testbed.encapsulation import Inside, Passed
+from voicewire.testbed.errors import TestbedError
+from voicewire.testbed.pcap import is_capture
+from voicewire.voip.captures.rtcp import Report, reports
+from voicewire.voip.captures.rtp_tcp import LEAST, Connections, relayed
 from voicewire.voip.errors import VoipError
 
 __all__ = ["CLOCKS", "Capture", "Stream", "clock_of", "read_capture"]
@@ -24,19 +29,17 @@ CLOCKS = {
 """Ticks a second of each payload type that RFC 3551 fixes; G.722 (9) counts 8,000 though it samples at 16,000."""
 
 _USUAL = (8000, 11_025, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 90_000)
-_MOST_BLOCK = 1 << 24
-_SECTION, _INTERFACE, _OLD, _SIMPLE, _ENHANCED = 0x0A0D0D0A, 1, 2, 3, 6
-_PCAP = {0xA1B2C3D4: 1000, 0xA1B23C4D: 1}  # ns
-_PACKED = {b"\x1f\x8b": "gzip", b"\xfd7zX": "xz", b"(\xb5/\xfd": "zstd", b"PK\3\4": "zip"}
+COPIES = 200  # packets within which the same numbers are a copy, and not a sender that begins anew
+_STRIDE = 25  # packets from one to another whose timestamps and times are compared
 
 
 class Stream(NamedTuple):
-    """One sender's RTP packets, in the order in which they came.
+    """What one end sent to another by RTP, in the order of the capture.
 
     Parameters
     ----------
     times : ndarray of float, shape (packets,)
-        Arrival of each, s after the capture's first packet of any kind, not falling.
+        Arrival of each, s after the capture's earliest packet of any kind; falling where the capture's clock does.
     numbers, stamps : ndarray of int, shape (packets,)
         Its sequence number (16 bits) and timestamp (32 bits).
     markers : ndarray of bool, shape (packets,)
@@ -44,7 +47,18 @@ class Stream(NamedTuple):
     types : ndarray of int, shape (packets,)
         Its payload type.
     carried : str
-        ``UDP``, or how TCP's bytes are cut into packets: ``TCP, RFC 4571`` or ``TCP, RTSP``.
+        ``UDP``, ``UDP, TURN``, or how TCP's bytes are cut into packets: ``TCP, RFC 4571``, ``TCP, RTSP`` or
+        ``TCP, TURN``.
+    sources : ndarray of int, shape (packets,)
+        Which source sent it, counted from 0.
+    moved : tuple of int
+        Packets before which addresses or ports change.
+    payloads : list of bytes or None
+        What each carries (None of one that was cut), if the sound was asked for.
+    opposite : int or None
+        Which of the capture's streams goes the other way.
+    reports : tuple
+        What RTCP reported of this stream's sources.
 
     Examples
     --------
@@ -58,6 +72,11 @@ class Stream(NamedTuple):
     markers: NDArray[np.bool_]
     types: NDArray[np.int64]
     carried: str = "UDP"
+    sources: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+    moved: tuple[int, ...] = ()
+    payloads: list[bytes | None] | None = None
+    opposite: int | None = None
+    reports: tuple[Report, ...] = ()
 
 
 class Capture(NamedTuple):
@@ -75,6 +94,12 @@ class Capture(NamedTuple):
         Directions of TCP connections that were read up to a hole in them only.
     short : int
         Datagrams whose first bytes would tell, but were not kept: whoever captured kept too few of each packet.
+    passed : dict of str to int
+        What was passed over, and how often.
+    tunnels : dict of str to int
+        Tunnels that were taken off.
+    controls : int
+        Packets of RTCP.
 
     Examples
     --------
@@ -87,166 +112,225 @@ class Capture(NamedTuple):
     cut: bool
     holes: int = 0
     short: int = 0
-
-
-class _CutError(Exception):
-    """The file ends within a packet."""
-
-
-def _exactly(file: BinaryIO, size: int) -> bytes:
-    found = file.read(size)
-    if len(found) < size:
-        raise _CutError
-    return found
-
-
-def _records(file: BinaryIO, order: str, step: int) -> Iterator[tuple[int, int, bytes]]:
-    """Time in ns, link type and bytes of each packet of a classic pcap file, whose magic number has been read."""
-    link = struct.unpack(order + "16xI", _exactly(file, 20))[0] & 0xFFFF
-    while head := file.read(16):
-        if len(head) < 16:
-            raise _CutError
-        seconds, part, size, _ = struct.unpack(order + "IIII", head)
-        if size > _MOST_BLOCK:
-            raise _CutError
-        yield seconds * 10**9 + part * step, link, _exactly(file, size)
-
-
-def _options(body: bytes, order: str) -> tuple[int, int]:
-    """Ticks a second, and seconds to add, of an interface."""
-    rate, offset, place = 10**6, 0, 8
-    while place + 4 <= len(body):
-        code, size = struct.unpack_from(order + "HH", body, place)
-        value = body[place + 4 : place + 4 + size]
-        if code == 9 and len(value) == 1:
-            rate = (2 if value[0] & 128 else 10) ** (value[0] & 127)
-        elif code == 14 and len(value) == 8:
-            offset = struct.unpack(order + "q", value)[0]
-        place += 4 + size + -size % 4
-    return rate, offset
-
-
-def _blocks(file: BinaryIO) -> Iterator[tuple[int, int, bytes]]:
-    """Time in ns, link type and bytes of each packet of a pcapng file, from its beginning."""
-    order, interfaces = "<", list[tuple[int, int, int]]()
-    while head := file.read(8):
-        if len(head) < 8:
-            raise _CutError
-        kind, size = struct.unpack(order + "II", head)
-        if kind == _SECTION:  # reads alike in both orders
-            magic = _exactly(file, 4)
-            order = {b"\x4d\x3c\x2b\x1a": "<", b"\x1a\x2b\x3c\x4d": ">"}.get(magic, "")
-            if not order:
-                raise _CutError
-            size = struct.unpack(order + "I", head[4:])[0] - 4
-            interfaces = []
-        if not 12 <= size <= _MOST_BLOCK:
-            raise _CutError
-        body = _exactly(file, size - 8)[:-4]
-        if kind == _INTERFACE and len(body) >= 8:
-            interfaces.append((struct.unpack_from(order + "H", body)[0], *_options(body, order)))
-        elif kind in (_ENHANCED, _OLD) and len(body) >= 20:
-            which, high, low, length = struct.unpack_from(order + ("IIII" if kind == _ENHANCED else "HxxIII"), body)
-            if which >= len(interfaces) or length > len(body) - 20:
-                raise _CutError
-            link, rate, offset = interfaces[which]
-            yield (high << 32 | low) * 10**9 // rate + offset * 10**9, link, body[20 : 20 + length]
-
-
-def _inside(link: int, data: bytes) -> tuple[bytes, int, bytes, int] | None:
-    """Addresses, to tell streams apart and for nothing else, protocol, what IP carries, and its size as sent."""
-    if link in (1, 113, 276):
-        place, kind = {1: (14, 12), 113: (16, 14), 276: (20, 0)}[link]
-        ether = data[kind : kind + 2]
-        while ether in (b"\x81\x00", b"\x88\xa8", b"\x91\x00"):
-            ether, place = data[place + 2 : place + 4], place + 4
-        if ether == b"\x88\x64":  # PPPoE
-            place += 8
-        elif ether not in (b"\x08\x00", b"\x86\xdd"):
-            return None
-    elif link in (0, 108):
-        place = 4
-    elif link in (12, 14, 101, 228, 229):
-        place = 0
-    else:
-        return None
-    data = data[place:]
-    if len(data) >= 20 and data[0] >> 4 == 4:
-        ends, place, following = data[12:20], 4 * (data[0] & 15), data[9]
-        whole, _, fragment = struct.unpack_from("!HHH", data, 2)
-        if fragment & 0x1FFF or place < 20 or (following == 6 and fragment & 0x2000):
-            return None  # a later fragment has no header of its own
-    elif len(data) >= 8 and data[0] >> 4 == 6 and (len(data) >= 40 or data[6] == 17):
-        ends, place, following = data[8:40], 40, data[6]
-        whole = struct.unpack_from("!H", data, 4)[0]
-        whole += 40 * bool(whole)
-        while following in (0, 43, 44, 60) and place + 8 <= len(data):
-            if following == 44 and struct.unpack_from("!H", data, place + 2)[0] & 0xFFF8:
-                return None
-            size = 8 if following == 44 else 8 * (1 + data[place + 1])
-            following, place = data[place], place + size
-    else:
-        return None
-    whole = whole or len(data)  # nought where the network card cuts, behind the capture
-    return ends, following, data[place:whole], whole - place
-
-
-def _udp(data: bytes) -> bytes | None:
-    """What a UDP datagram holds of RTP's head."""
-    return data[8:20] if len(data) >= 8 and struct.unpack_from("!H", data, 4)[0] >= 20 else None
-
-
-_Began = tuple[int, str, bytes, bytes]
+    passed: Mapping[str, int] = {}
+    tunnels: Mapping[str, int] = {}
+    controls: int = 0
 
 
 class _Kept:
-    """What is kept of the packets with one key."""
+    """What is kept of the packets between two ends, in the file's order."""
 
     def __init__(self, carried: str) -> None:
         self.carried = carried
         self.times: list[int] = []  # an offset of an interface may leave 64 bits
-        self.numbers, self.stamps = array("q"), array("q")
+        self.numbers, self.stamps, self.sources = array("q"), array("q"), array("q")
         self.second = array("B")
+        self.payloads: list[bytes | None] = []
 
-    def stream(self, since: int) -> Stream | None:
-        number = np.array(self.numbers)
-        steps = (np.diff(number) + 2**15) % 2**16 - 2**15
-        second = np.array(self.second)
-        if number.size < LEAST or np.mean(np.abs(steps) <= 100) < 0.8 or np.mean(steps == 0) > 0.5:
-            return None
+    def take(self, time: int, packet: bytes, size: int, sound: bool) -> None:
+        """Keep a packet's time and numbers, and what it carries only if its sound is wanted."""
+        _, second, number, stamp, source = struct.unpack_from("!BBHII", packet)
+        self.times.append(time)
+        self.numbers.append(number)
+        self.stamps.append(stamp)
+        self.sources.append(source)
+        self.second.append(second)
+        if sound:
+            self.payloads.append(payload(packet, size))
+
+    def streams(self, since: int) -> Iterator[tuple[Stream, list[int]]]:
+        """Give each chain of sources that follow one another as a stream, with the sources; what is none is left."""
+        source, number = np.array(self.sources), np.array(self.numbers)
+        second, stamp = np.array(self.second), np.array(self.stamps)
         time = np.array([each - since for each in self.times], dtype=float) / 1e9
-        order = np.argsort(time, kind="stable")
-        time = time[order]
-        stamp, second = np.array(self.stamps)[order], second[order]
-        return Stream(time, number[order], stamp, second >= 128, (second & 127).astype(np.int64), self.carried)
+        all_of = dict.fromkeys(source.tolist())
+        real = [each for each in all_of if _is_rtp(number[source == each], stamp[source == each])]
+        for chain in _chains(source, real):
+            mine = np.flatnonzero(np.isin(source, chain))
+            order = {each: k for k, each in enumerate(chain)}
+            yield Stream(
+                time[mine], number[mine], stamp[mine], second[mine] >= 128, (second[mine] & 127).astype(np.int64),
+                self.carried, np.array([order[each] for each in source[mine].tolist()], dtype=np.int64),
+                payloads=[self.payloads[k] for k in mine] if self.payloads else None,
+            ), chain  # fmt: skip
 
 
-def _short(inside: tuple[bytes, int, bytes, int] | None) -> bool:
+def payload(packet: bytes, size: int) -> bytes | None:
+    """What an RTP packet of `size` bytes carries, behind sources, extension and before padding; None if it was cut."""
+    place = 12 + 4 * (packet[0] & 15)
+    if packet[0] & 16:
+        if place + 4 > len(packet):
+            return None
+        place += 4 + 4 * int.from_bytes(packet[place + 2 : place + 4], "big")
+    if len(packet) < size:
+        return None
+    end = size - (packet[size - 1] if packet[0] & 32 else 0)
+    return packet[place:end] if place <= end else None
+
+
+def _is_rtp(number: NDArray[np.int64], stamp: NDArray[np.int64]) -> bool:
+    """Whether numbers go on as a sender's do; copies of a packet, as a mirror makes them, count once."""
+    seen: dict[tuple[int, int], int] = {}
+    first = np.ones(number.size, dtype=bool)
+    for k, key in enumerate(zip(number.tolist(), stamp.tolist(), strict=True)):
+        first[k] = k - seen.get(key, -COPIES) >= COPIES
+        seen[key] = k
+    steps = (np.diff(number[first]) + 2**15) % 2**16 - 2**15
+    if steps.size < LEAST - 1:
+        return False
+    return bool(np.mean(np.abs(steps) <= 100) >= 0.8 and np.mean(steps == 0) <= 0.5)
+
+
+def _chains(source: NDArray[np.int64], real: list[int]) -> list[list[int]]:
+    """Sources that follow one another between two ends are one stream; those that speak at once are several."""
+    chains: list[list[int]] = []
+    for one in real:
+        for chain in chains:
+            both = source[np.isin(source, [*chain, one])]
+            turns = np.flatnonzero(np.diff(both) != 0).size
+            fewest = min(int(np.sum(both == each)) for each in [*chain, one])
+            if turns <= 2 * len(chain) + fewest / LEAST:
+                chain.append(one)
+                break
+        else:
+            chains.append([one])
+    return chains
+
+
+def _short(inside: Inside) -> bool:
     """Whether a datagram has room for RTP's head, and the capture has not."""
-    return inside is not None and inside[1] == 17 and inside[3] >= 20 > len(inside[2])
+    return inside.protocol == 17 and inside.size >= 20 > len(inside.body)
 
 
-def _rtp(inside: tuple[bytes, int, bytes, int] | None, time: int, over: Connections) -> Iterator[_Began]:
-    """Time, carriage, ends and the beginning of each RTP packet that a captured one completes."""
-    if inside is None:
-        return
-    ends, following, part, size = inside
-    if following == 6:
-        for when, framing, packet in over.took(ends, part, size, time):
-            yield when, f"TCP, {framing}", b"T" + ends + part[:4], packet
-    elif following == 17:
-        head = _udp(part)
-        if head is not None and len(head) == 12 and head[0] >> 6 == 2:
-            yield time, "UDP", ends + part[:4], head
+def _packets(one: Inside, time: int, over: Connections) -> Iterator[tuple[int, str, bytes, bytes, int]]:
+    """Time, carriage, ends, bytes and size of each packet of RTP or RTCP that a captured one completes."""
+    if one.protocol == 6:
+        for when, framing, packet in over.took(one.ends, one.body, one.size, time):
+            yield when, f"TCP, {framing}", b"T" + one.ends + one.body[:4], packet, len(packet)
+    elif one.protocol == 17 and len(one.body) >= 8:
+        size = (int.from_bytes(one.body[4:6], "big") or one.size) - 8
+        packet, way = one.body[8 : 8 + size], "UDP"
+        if packet[:1] and packet[0] >> 6 != 2:
+            (packet, size), way = relayed(packet, size), "UDP, TURN"
+        if size >= 8 and len(packet) >= min(size, 12) and packet[0] >> 6 == 2:
+            yield time, way, one.ends + one.body[:4], packet, size
 
 
-def read_capture(path: Path) -> Capture | None:
+class _Reading:
+    """Goes through a capture, and sorts each packet into one heap."""
+
+    def __init__(self, sound: bool) -> None:
+        self.sound = sound
+        self.kept: dict[bytes, _Kept] = {}
+        self.reports: list[Report] = []
+        self.passed = Counter[str]()
+        self.connections = Connections()
+        self.short = self.since = self.controls = 0
+
+    def go(self, file: CaptureFile) -> None:
+        """Read the whole file."""
+        begun = False
+        for time, one in file.frames():
+            self.since, begun = min(self.since, time) if begun else time, True
+            if isinstance(one, Passed):
+                self.passed[one.what] += 1
+                continue
+            found = 0
+            for when, carried, key, packet, size in _packets(one, time, self.connections):
+                found += 1
+                self._take(when, carried, key, packet, size)
+            if _short(one):
+                self.short += 1
+                self.passed["datagrams kept too short to tell"] += 1
+            elif not found and one.protocol != 6:
+                self.passed["UDP that isn't RTP"] += 1
+        self.passed["TCP without RTP"] = self.connections.others()
+
+    def _take(self, time: int, carried: str, key: bytes, packet: bytes, size: int) -> None:
+        if 192 <= packet[1] < 224:
+            self.controls += 1
+            made = reports(packet, time) if len(packet) == size else None
+            if made is None:
+                self.passed["RTCP whose lengths don't add up, or that was cut"] += 1
+            self.reports += made or []
+        elif 64 <= packet[1] & 127 < 96 or len(packet) < 12:  # what could be taken for RTCP
+            self.passed["UDP that isn't RTP"] += not key.startswith(b"T") or len(key) % 2 == 0
+        else:
+            kept = self.kept.setdefault(key, _Kept(carried))
+            kept.take(time, packet, size, self.sound)
+
+    def streams(self) -> list[Stream]:
+        """Give the streams, most packets first, each with what was reported of it and with the one that answers it."""
+        made: list[tuple[Stream, list[int], bytes]] = []
+        for key, kept in self.kept.items():
+            made += [(one, chain, key) for one, chain in kept.streams(self.since)]
+            whole = sum(one.times.size for one, _, its in made if its is key)
+            self.passed["packets that begin like RTP, in no stream of ten whose numbers go on"] += (
+                len(kept.times) - whole if not key.startswith(b"T") or len(key) % 2 == 0 else 0
+            )
+        made.sort(key=lambda one: -one[0].times.size)
+        made = _joined(made)
+        its = [tuple(each for each in self.reports if each.source in chain) for _, chain, _ in made]
+        return [
+            one._replace(opposite=_opposite(k, made), reports=told) for k, ((one, _, _), told) in
+            enumerate(zip(made, its, strict=True))
+        ]  # fmt: skip
+
+
+_Made = tuple[Stream, list[int], bytes]
+
+
+def _joined(made: list[_Made]) -> list[_Made]:
+    """Join streams of one source whose ends change: what comes later goes on where the first ended."""
+    made = sorted(made, key=lambda one: float(one[0].times[0]))
+    kept: list[_Made] = []
+    for one in made:
+        for k, (before, chain, key) in enumerate(kept):
+            same = chain[int(before.sources[-1])] == one[1][int(one[0].sources[0])]
+            step = (int(one[0].numbers[0]) - int(before.numbers[-1])) % 2**16
+            gap = float(one[0].times[0] - before.times[-1])
+            if same and len(one[1]) == 1 and gap > -0.5 and 0 < step < 3000 and before.carried == one[0].carried:
+                first = one[0]
+                sources = np.concatenate([before.sources, np.full(one[0].times.size, before.sources[-1])])
+                sound = None if before.payloads is None else [*before.payloads, *(one[0].payloads or [])]
+                moved = (*before.moved, before.times.size)
+                kept[k] = Stream(
+                    np.concatenate([before.times, first.times]), np.concatenate([before.numbers, first.numbers]),
+                    np.concatenate([before.stamps, first.stamps]), np.concatenate([before.markers, first.markers]),
+                    np.concatenate([before.types, first.types]), before.carried, sources, moved, sound,
+                ), chain, key  # fmt: skip
+                break
+        else:
+            kept.append(one)
+    return sorted(kept, key=lambda one: -one[0].times.size)
+
+
+def _opposite(index: int, made: list[_Made]) -> int | None:
+    """Which stream answers one: from where it goes to where it comes from, at the same time."""
+    key = made[index][2]
+    over = key[:1] if len(key) % 2 else b""
+    key = key[len(over) :]
+    half = (len(key) - 4) // 2
+    back = over + key[half : 2 * half] + key[:half]
+    stream = made[index][0]
+
+    def meets(other: Stream) -> bool:
+        return bool(other.times[0] < stream.times[-1] and stream.times[0] < other.times[-1])
+
+    found = [k for k, (one, _, its) in enumerate(made) if k != index and its[:-4] == back and meets(one)]
+    exact = [k for k in found if made[k][2] == back + key[-2:] + key[-4:-2]]
+    return exact[0] if exact else found[0] if len(found) == 1 else None
+
+
+def read_capture(path: str | Path, *, sound: bool = False) -> Capture | None:
     """Read the RTP over UDP or TCP of a capture, pcap or pcapng, whatever else is in it.
 
     Parameters
     ----------
-    path : Path
+    path : str or Path
         The file.
+    sound : bool
+        Whether to keep what the packets carry, too.
 
     Returns
     -------
@@ -260,11 +344,12 @@ def read_capture(path: Path) -> Capture | None:
 
     Notes
     -----
-    A stream has one sender, one receiver and one synchronisation source. Fewer than ten packets, or numbers that jump
-    about, are something else that begins like RTP. Ethernet (with VLAN or PPPoE), Linux's cooked, loopback and raw IP
-    captures are read; in a datagram that was cut short, the first 12 bytes of RTP are enough. Over TCP, framed after
-    RFC 4571 or by RTSP, a packet has come when its last byte has, and all before it; behind a hole that no segment
-    fills, or a segment that was cut short, nothing of that connection is read.
+    A stream is what one end sends to another: sources (SSRC) that follow one another are one stream, those that speak
+    at once are several; a source that goes on from another address or port is the same stream. Fewer than ten packets,
+    or numbers that jump about, are something else that begins like RTP. Links and tunnels are those of
+    `voicewire.testbed.read_capture`, and TURN; in a datagram that was cut short, the first 12 bytes of RTP are enough.
+    Over TCP, framed after RFC 4571, by RTSP or by TURN, a packet has come when its last byte has, and all before it;
+    behind a hole that no segment fills, or a segment that was cut short, nothing of that connection is read.
 
     Examples
     --------
@@ -272,47 +357,26 @@ def read_capture(path: Path) -> Capture | None:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder) / "a.pcap"
     ...     _ = file.write_bytes(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
-    ...     read_capture(file)
-    Capture(streams=[], packets=0, cut=False, holes=0, short=0)
+    ...     found = read_capture(file)
+    >>> found.streams, found.packets, found.cut
+    ([], 0, False)
     """
-    kept: dict[bytes, _Kept] = {}
-    packets, short, cut, since, connections = 0, 0, False, 0, Connections()
+    reading = _Reading(sound)
     try:
-        with Path(path).open("rb") as file:
-            magic = file.read(4)
-            little, big = int.from_bytes(magic, "little"), int.from_bytes(magic, "big")
-            if little in _PCAP or big in _PCAP:
-                found = _records(file, *(("<", _PCAP[little]) if little in _PCAP else (">", _PCAP[big])))
-            elif little == _SECTION:
-                file.seek(0)
-                found = _blocks(file)
-            else:
-                packed = [name for mark, name in _PACKED.items() if magic.startswith(mark)]
-                if packed:
-                    raise VoipError(f"it is packed by {packed[0]}: unpack it first")
-                return None
-            try:
-                for time, link, data in found:
-                    since = min(since, time) if packets else time
-                    packets += 1
-                    inside = _inside(link, data)
-                    short += _short(inside)
-                    for when, carried, key, head in _rtp(inside, time, connections):
-                        _, second, number, stamp = struct.unpack_from("!BBHI", head)
-                        if not 64 <= second & 127 < 96:  # RTCP, and what could be taken for it
-                            its = kept.setdefault(key + head[8:12], _Kept(carried))
-                            its.times.append(when)
-                            its.numbers.append(number)
-                            its.stamps.append(stamp)
-                            its.second.append(second)
-            except _CutError:
-                cut = True
-    except VoipError:
-        raise
+        if not is_capture(Path(path)):
+            return None
+        file = CaptureFile(path)
+        reading.go(file)
+    except TestbedError as error:
+        raise VoipError(str(error)) from error
     except (OSError, TypeError, ValueError) as error:
         raise VoipError("the capture cannot be read") from error
-    streams = [made for its in kept.values() if (made := its.stream(since)) is not None]
-    return Capture(sorted(streams, key=lambda one: -one.times.size), packets, cut, connections.holes(), short)
+    streams = reading.streams()
+    return Capture(
+        streams, file.packets, file.cut, reading.connections.holes(), reading.short,
+        {what: count for what, count in (reading.passed + file.passed).items() if count > 0},
+        dict(file.tunnels), reading.controls,
+    )  # fmt: skip
 
 
 def clock_of(stream: Stream) -> tuple[int, int, bool]:
@@ -346,10 +410,22 @@ def clock_of(stream: Stream) -> tuple[int, int, bool]:
     if kind in CLOCKS:
         return kind, CLOCKS[kind], True
     mine = stream.types == kind
-    ticks = (np.diff(stream.stamps[mine]) + 2**31) % 2**32 - 2**31
-    seconds = float(np.ptp(stream.times[mine]))
-    rate = float(ticks.sum()) / seconds if seconds > 0 else 0.0
+    rate = measured_rate(stream.times[mine], stream.stamps[mine])
     nearest = min(_USUAL, key=lambda one: abs(one - rate))
     if abs(nearest - rate) > 0.1 * nearest:
-        raise VoipError("the timestamps' clock rate can't be told from so few packets: state it")
+        raise VoipError(
+            f"payload type {kind} counts some {rate:,.0f} ticks a second, near no usual rate: state it (--clock)"
+        )
     return kind, nearest, False
+
+
+def measured_rate(times: NDArray[np.float64], stamps: NDArray[np.int64]) -> float:
+    """Ticks a second: the median over stretches of 25 packets, which a jump doesn't move; 0 where no time passes."""
+    stride = _STRIDE
+    if times.size < 2 * _STRIDE:
+        whole = float(np.ptp(times)) if times.size else 0.0
+        return float(((np.diff(stamps) + 2**31) % 2**32 - 2**31).sum()) / whole if whole > 0 else 0.0
+    ticks = (stamps[stride:] - stamps[:-stride] + 2**31) % 2**32 - 2**31
+    seconds = times[stride:] - times[:-stride]
+    moved = seconds > 0
+    return float(np.median(ticks[moved] / seconds[moved])) if moved.any() else 0.0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,116 +11,189 @@ from voicewire._kit.options import new_file, number, print_json, readable, text,
 
 if TYPE_CHECKING:
     from voicewire.voip.captures.received import Received, Scored
+    from voicewire.voip.captures.report import Judged
+    from voicewire.voip.captures.rtp import Capture, Stream
 
 __all__ = ["register"]
 
-_PICTURES = 90_000
-_LATEST = 60.0  # s: no packet of a call is later
-_CODECS = {0: "G.711", 8: "G.711", 18: "G.729"}
+_RULES = (
+    "R = 94.2 - Ie - Id, shown within 0 to 100; fixed is the best one delay, best the bound; adaptive plays whole frames,",
+    "the fewest that would have played 99 % so far, two at first; ramjee plays between frames, as no phone does",
+)
 
 
-def _read(options: argparse.Namespace) -> tuple[Received, dict[str, Any]]:
-    """Give the stream that was chosen, and what is to be said of it."""
+def _from_csv(options: argparse.Namespace) -> tuple[list[Judged], dict[str, Any]]:
+    import numpy as np
+
     from voicewire.voip.captures.received import in_order, read_arrivals
-    from voicewire.voip.captures.rtp import clock_of, read_capture
+    from voicewire.voip.captures.report import judged, judged_stream
+    from voicewire.voip.captures.rtp import Stream, clock_of
     from voicewire.voip.errors import VoipError
 
-    found = read_capture(options.file)
-    if found is None:
-        columns = read_arrivals(options.file)
-        clock = options.clock or 8000
-        said: dict[str, Any] = {"stream": 1, "streams": 1, "payload_type": None, "cut": False}
-        said |= {"carried": None, "holes": 0}
-        said |= {"clock_hz": clock if columns.stamps else None, "clock_from": "stated" if options.clock else "assumed"}
-        if options.write is not None:
-            raise VoipError("--write is for a capture: this is a CSV already")
-        return in_order(columns.times, columns.numbers, options.frame, columns.stamps, clock), said
-    if not found.streams:
-        behind = ", and the file is cut or damaged behind them" * found.cut
-        if found.short:
-            behind += (
-                f"; of {found.short} datagrams the capture kept too few bytes to tell: capture again, with 96 bytes or "
-                "more of each packet"
-            )
-        raise VoipError(
-            f"no stream of ten or more packets of RTP, over UDP or over TCP (RFC 4571, RTSP), among {found.packets} "
-            f"packets{behind}"
-        )
-    if options.stream > len(found.streams):
-        raise VoipError(f"the capture has {len(found.streams)} streams of RTP, not {options.stream}")
-    stream = found.streams[options.stream - 1]
-    if (stream.stamps == stream.stamps[0]).all():
-        raise VoipError(
-            f"stream {options.stream} has one timestamp for all, as a pressed key or a picture has: no voice"
-        )
-    if options.clock:
-        kind, clock, source = Counter(stream.types.tolist()).most_common(1)[0][0], options.clock, "stated"
-    else:
-        kind, clock, fixed = clock_of(stream)
-        source = "RFC 3551" if fixed else "from timestamps over time"
-        if clock == _PICTURES:
+    for name in ("write", "wav"):
+        if getattr(options, name) is not None:
+            raise VoipError(f"--{name} is for a capture: this is a CSV")
+    columns = read_arrivals(options.file)
+    said: dict[str, Any] = {"stream": 1, "streams": 1, "carried": None, "holes": 0, "cut": False}
+    said |= {"payload_type": None, "clock_hz": None, "clock_from": "assumed", "passed": {}}
+    times, numbers = np.array(columns.times), np.array(columns.numbers)
+    if times.size >= 3:
+        usual = 1000 * float(np.median(np.diff(times)))
+        if usual > 100 * options.frame and columns.stamps is None:
             raise VoipError(
-                f"stream {options.stream} of {len(found.streams)} counts {clock:,} ticks a second, as pictures do: "
-                "choose another, or state --clock if it is a voice"
+                f"from one line to the next it is {usual / 1000:g} s in the median: times must be in seconds"
             )
-    said = {"stream": options.stream, "streams": len(found.streams), "payload_type": kind, "cut": found.cut}
-    said |= {"carried": stream.carried, "holes": found.holes}
-    speech = stream.types == kind
-    made = in_order(stream.times, stream.numbers, options.frame, stream.stamps, clock, stream.markers, speech)
-    if options.write is not None:
-        _write(options.write, stream.times, stream.numbers[speech], stream.stamps, speech)
-    return made, said | {"clock_hz": clock, "clock_from": source}
+    if columns.stamps is None or times.size < 20:
+        clock = options.clock or 8000.0
+        made = in_order(columns.times, columns.numbers, options.frame, columns.stamps, clock)
+        said |= {"clock_hz": clock} if columns.stamps is not None else {}
+        said["clock_from"] = "stated" if options.clock else "assumed"
+        return [judged(made, options.codec, options.delay, stamped=columns.stamps is not None)], said
+    row = np.zeros(times.size, dtype=np.int64)
+    stream = Stream(times, numbers, np.array(columns.stamps), row > 0, row + 127)
+    clock = options.clock or clock_of(stream)[1]
+    parts, passed = judged_stream(stream, options.codec, options.delay, options.frame, clock)
+    said |= {"clock_hz": clock, "passed": dict(passed)}
+    return parts, said | {"clock_from": "stated" if options.clock else "from timestamps over time"}
 
 
-def _write(path: Path, times: Any, numbers: Any, stamps: Any, speech: Any) -> None:
+def _none(found: Capture) -> str:
+    """What a capture without a stream has."""
+    behind = ", and the file is cut or damaged behind them" * found.cut
+    if found.short:
+        behind += (
+            f"; of {found.short} datagrams the capture kept too few bytes to tell: capture again, with 96 bytes or "
+            "more of each packet"
+        )
+    said = (
+        f"no stream of ten or more packets of RTP, over UDP or over TCP (RFC 4571, RTSP), among {found.packets} "
+        f"packets{behind}"
+    )
+    over = ", ".join(f"{count} {what}" for what, count in found.passed.items() if "too short" not in what)
+    return said + f"; passed over: {over}" * bool(over)
+
+
+def _from_capture(options: argparse.Namespace, found: Capture) -> tuple[list[Judged], dict[str, Any]]:
+    """Judge the stream that was chosen, and the one that answers it where none was."""
+    from voicewire.voip.captures.report import judged_stream, numbers_of
+    from voicewire.voip.errors import VoipError
+
+    if not found.streams:
+        raise VoipError(_none(found))
+    sizes = [(-one.times.size, one.opposite is None) for one in found.streams]
+    chosen = options.stream or 1 + sizes.index(min(sizes))
+    if chosen > len(found.streams):
+        raise VoipError(f"the capture has {len(found.streams)} streams of RTP, not {chosen}")
+    stream = found.streams[chosen - 1]
+    try:
+        parts, passed = judged_stream(stream, options.codec, options.delay, options.frame, options.clock)
+    except VoipError as error:
+        raise VoipError(f"stream {chosen} of {len(found.streams)}: {error}") from error
+    said: dict[str, Any] = {"stream": chosen, "streams": len(found.streams), "cut": found.cut, "holes": found.holes}
+    said |= {"carried": stream.carried, "packets": found.packets}
+    said |= {"passed": dict(found.passed), "left_out": dict(passed)}
+    said |= {"tunnels": dict(found.tunnels), "rtcp": _reported(stream, parts), "rtcp_packets": found.controls}
+    scored = {chosen}
+    if options.stream is None and stream.opposite is not None:
+        back = found.streams[stream.opposite]
+        scored.add(stream.opposite + 1)
+        said["opposite"] = {"stream": stream.opposite + 1}
+        try:
+            its, over = judged_stream(back, options.codec, options.delay, options.frame, options.clock)
+            said["opposite"] |= numbers_of(its, options.delay)
+            said["opposite"] |= {"parts": _parts(its, options.delay), "left_out": dict(over)}
+            said["opposite"] |= {"rtcp": _reported(back, its)}
+        except VoipError as error:
+            said["opposite"]["refused"] = str(error)
+    said["not_scored"] = [
+        {
+            "stream": k, "packets": int(one.times.size), "payload_types": sorted(set(one.types.tolist())),
+            "from_s": float(one.times.min()), "to_s": float(one.times.max()), "copy_of": _copy_of(one, found, scored),
+        } for k, one in enumerate(found.streams, start=1) if k not in scored
+    ]  # fmt: skip
+    return parts, said
+
+
+def _copy_of(one: Stream, found: Capture, scored: set[int]) -> int | None:
+    """Which stream that is scored has the same numbers and timestamps, as behind a translator of addresses."""
+    mine = set(zip(one.numbers.tolist(), one.stamps.tolist(), strict=True))
+    for k in sorted(scored):
+        other = found.streams[k - 1]
+        if len(mine & set(zip(other.numbers.tolist(), other.stamps.tolist(), strict=True))) > 0.9 * len(mine):
+            return k
+    return None
+
+
+def _reported(stream: Stream, parts: list[Judged]) -> dict[str, Any] | None:
+    """What the receiver reported of a stream by RTCP."""
+    its = [each.part for each in parts if each.part is not None]
+    if not stream.reports or not its:
+        return None
+    clock, told = its[-1].clock_hz, stream.reports
+    return {
+        "reports": len(told), "lost": told[-1].lost, "worst_percent": 100 * max(each.fraction for each in told),
+        "jitter_ms": 1000 * told[-1].jitter / clock,
+        "largest_jitter_ms": 1000 * max(each.jitter for each in told) / clock,
+    }  # fmt: skip
+
+
+def _parts(parts: list[Judged], delay_ms: float) -> list[dict[str, Any]]:
+    from voicewire.voip.captures.report import numbers_of
+
+    made = []
+    for each in parts:
+        one = numbers_of([each], delay_ms)
+        if each.part is not None:
+            times = each.part.stream.times
+            one = {"why": each.part.why, "from_s": float(times.min()), "to_s": float(times.max())} | one
+        made.append(one)
+    return made
+
+
+def _write(path: Path, parts: list[Judged]) -> None:
     """Write times, numbers and timestamps from 0, and nothing else of the capture."""
-    when = times[speech] - times[speech][0]
-    ticks, count = (stamps[speech] - stamps[speech][0]) % 2**32, (numbers - numbers[0]) % 2**16
+    from voicewire.voip.errors import VoipError
+
+    if len(parts) > 1:
+        raise VoipError(f"--write: the stream has {len(parts)} parts, and a CSV has one clock: cut the capture first")
+    part = parts[0].part
+    assert part is not None
+    its, speech = part.stream, part.speech
+    when, numbers = its.times[speech] - its.times[speech][0], its.numbers[speech]
+    ticks, count = (its.stamps[speech] - its.stamps[speech][0]) % 2**32, (numbers - numbers[0]) % 2**16
     rows = (f"{t:.6f},{n},{k}\n" for t, n, k in zip(when, count, ticks, strict=True))
     path.write_text("seconds,number,timestamp\n" + "".join(rows), encoding="utf-8")
 
 
 def _score(options: argparse.Namespace) -> int:
-    from voicewire.voip.captures.clock_skew import clock_drift, without_drift
-    from voicewire.voip.captures.received import score
+    from voicewire.voip.captures.report import numbers_of
+    from voicewire.voip.captures.rtp import read_capture
     from voicewire.voip.errors import VoipError
 
     if options.picture is not None and options.picture.suffix.lower() not in (".png", ".svg", ".pdf"):
         print("voicewire voip score: --picture must end in .png, .svg or .pdf", file=sys.stderr)
         return 2
     try:
-        stream, said = _read(options)
-        if said["clock_hz"] is None:
-            said["drift"] = {"ppm": None, "within_ppm": None, "taken_out": False, "why_not": "no timestamps"}
-        else:
-            found = clock_drift(stream)
-            stream = without_drift(stream, found)
-            ppm, within = (None if each != each else each for each in found[:2])
-            said["drift"] = {
-                "ppm": ppm, "within_ppm": within, "taken_out": not found.why_not, "why_not": found.why_not,
-            }  # fmt: skip
-        name = options.codec or _CODECS.get(said["payload_type"])
-        said["codec"], said["codec_from"] = name or "G.711", (
-            "stated" if options.codec else "payload type" if name else "assumed"
-        )  # fmt: skip
-        late = max(delay for delay in stream.delays_ms.tolist() if delay < float("inf")) / 1000
-        if late > _LATEST:
-            raise VoipError(
-                f"arrivals and the sender's count part by {late:.0f} s: it began anew, a pause isn't in it, or "
-                "the file is damaged; cut the recording there"
-            )
-        made = score(stream, said["codec"], options.delay)
+        found = read_capture(options.file, sound=options.wav is not None)
+        parts, said = _from_csv(options) if found is None else _from_capture(options, found)
+        report = said | numbers_of(parts, options.delay) | {"parts": _parts(parts, options.delay)}
+        if options.write is not None:
+            _write(options.write, parts)
+        if options.wav is not None:
+            from voicewire.voip.captures.g711 import write_wav
+
+            report["wav_seconds"] = write_wav(options.wav, parts)
         if options.picture is not None:
-            _draw(options.picture, stream, made, options.delay)
+            longest = max(parts, key=lambda each: each.stream.delays_ms.size)
+            _draw(options.picture, longest.stream, longest.made, options.delay)
     except (VoipError, OSError) as error:
         what = error.strerror if isinstance(error, OSError) else error
         print(f"voicewire voip score: {options.file.name}: {what}", file=sys.stderr)
         return 1
-    report = said | _report(stream, made, options.delay)
     if options.json:
-        print_json(report)
+        print_json(report | {"rules": " ".join(_RULES)})
     else:
-        print(_lines(report))
+        print("\n".join(_lines(report)))
     return 0
 
 
@@ -141,52 +213,80 @@ def _draw(path: Path, stream: Received, made: Scored, delay_ms: float) -> None:
         plt.close("all")
 
 
-def _report(stream: Received, made: Scored, delay_ms: float) -> dict[str, Any]:
-    import numpy as np
-
-    from voicewire.voip.emodel import quality
-
-    came = stream.delays_ms[np.isfinite(stream.delays_ms)]
-    buffers = {}
-    for name, one, its in zip(("fixed", "adaptive", "best"), made[3:6], made.mos, strict=True):
-        chosen = one.delays_ms[np.isfinite(one.delays_ms)]
-        low, high = (float(chosen.min()), float(chosen.max())) if chosen.size else (float("nan"),) * 2
-        buffers[name] = {
-            "r": one.r, "mos": its, "quality": quality(one.r), "not_played_percent": 100 * one.loss,
-            "from_ms": low, "to_ms": high,
-        }  # fmt: skip
-    return {
-        "frames": int(stream.delays_ms.size), "frame_ms": stream.frame_ms,
-        "seconds": float(np.ptp(stream.sent_ms) / 1000),
-        "lost_percent": 100 * made.loss, "burst_ratio": made.burst, "longest_burst": made.longest,
-        "duplicates": stream.duplicates, "reordered": stream.reordered, "strays": stream.strays,
-        "jitter_ms": stream.jitter_ms, "talkspurts": int(stream.spurts[-1]) + 1, "talkspurts_seen": stream.shown,
-        "variation_ms": dict(zip(("50%", "95%", "100%"), np.percentile(came, [50, 95, 100]).tolist(), strict=True)),
-        "fastest_ms": delay_ms, "buffers": buffers,
-    }  # fmt: skip
-
-
-def _lines(report: dict[str, Any]) -> str:
-    kind = "" if report["payload_type"] is None else f", payload type {report['payload_type']}"
+def _lines(report: dict[str, Any]) -> list[str]:
+    kinds = list(dict.fromkeys(str(each.get("payload_type", report["payload_type"])) for each in report["parts"]))
+    kind = "" if report["payload_type"] is None else f", payload type {', '.join(kinds)}"
     clock = "" if report["clock_hz"] is None else f", clock {report['clock_hz']:g} Hz ({report['clock_from']})"
-    within, drift = report["variation_ms"], report["drift"]
+    over = "" if report["carried"] in (None, "UDP") else f", over {report['carried']}"
+    over += ": what was lost comes late" * over.startswith(", over TCP")
+    inside = ", ".join(f"{name} ({count})" for name, count in report.get("tunnels", {}).items())
+    lines = [
+        f"stream {report['stream']} of {report['streams']} (most packets first){kind}{clock}{over}",
+        *[f"taken out of tunnels: {inside}"] * bool(inside),
+        *["the file is cut or damaged: what stands before that was read"] * report["cut"],
+        *["a TCP connection has a hole: what stands before that was read"] * (report["holes"] > 0),
+        *_judged(report),
+    ]
+    back = report.get("opposite")
+    if back is not None:
+        head = f"the other direction, stream {back['stream']} of {report['streams']}"
+        if "refused" in back:
+            lines.append(f"{head}: not scored: {back['refused']}")
+        else:
+            lines += [
+                f"{head}, payload type {back['payload_type']}, clock {back['clock_hz']:g} Hz ({back['clock_from']})",
+                *_judged(back),
+            ]
+    for one in report.get("not_scored", []):
+        copy = f", the packets of stream {one['copy_of']} again" if one["copy_of"] else ""
+        lines.append(
+            f"not scored: stream {one['stream']}, {one['packets']} packets of payload type "
+            f"{', '.join(map(str, one['payload_types']))} from {one['from_s']:.2f} to {one['to_s']:.2f} s{copy} "
+            "(--stream)"
+        )
+    over = ", ".join(f"{count} {what}" for what, count in report["passed"].items())
+    among = f", of {report['packets']} packets in the file" if "packets" in report else ""
+    lines += [f"passed over{among}: {over}"] * bool(over)
+    lines += [f"RTCP: {report['rtcp_packets']} packets beside"] if report.get("rtcp_packets") else []
+    lines += [f"sound: {report['wav_seconds']:.2f} s written"] if "wav_seconds" in report else []
+    return [*lines, *_RULES]
+
+
+def _judged(report: dict[str, Any]) -> list[str]:
+    """What was seen of one direction: its parts, if it has several, and all of it."""
+    parts = report["parts"]
+    lines = []
+    if len(parts) > 1:
+        for k, part in enumerate(parts, start=1):
+            why = f": {part['why']}" if part["why"] else ""
+            lines.append(
+                f"part {k} of {len(parts)}, {part['from_s']:.2f} to {part['to_s']:.2f} s after the capture's first "
+                f"packet{why}; {part['frames']} frames, payload type {part['payload_type']}, codec {part['codec']} "
+                f"({part['codec_from']}), lost {part['lost_percent']:.2f} %, jitter {part['jitter_ms']:.2f} ms"
+            )
+            ratings = "  ".join(f"{name} R {one['r']:.2f}" for name, one in part["buffers"].items())
+            lines.append(f"    {ratings}")
+        lines.append(
+            f"all {len(parts)} parts: each counts its delays from its own fastest packet, R is the mean over frames"
+        )
+    left = ", ".join(f"{count} {what}" for what, count in report.get("left_out", {}).items())
+    drift = report["drift"]
     slow = "slow" if drift["taken_out"] and drift["ppm"] > 0 else "fast"
     parted = (
         f"drift: the sender's clock is {slow} by {abs(drift['ppm']):.1f} ppm (±{drift['within_ppm']:.1f}), taken out"
         if drift["taken_out"]
         else f"drift of the two clocks: can't be told ({drift['why_not']}); nothing is taken out"
     )
+    within = report["variation_ms"]
     seen = "seen" if report["talkspurts_seen"] else "not seen: stretches of 50 frames stand for them"
-    over = "" if report["carried"] in (None, "UDP") else f", over {report['carried']}: what was lost comes late"
-    lines = [
-        f"stream {report['stream']} of {report['streams']} (most packets first){kind}{clock}{over}",
-        *["the file is cut or damaged: what stands before that was read"] * report["cut"],
-        *["a TCP connection has a hole: what stands before that was read"] * (report["holes"] > 0),
+    told = report.get("rtcp")
+    lines += [
         f"frames {report['frames']} of {report['frame_ms']:.4g} ms in {report['seconds']:.1f} s  "
         f"lost {report['lost_percent']:.2f} %  burst ratio {report['burst_ratio']:.2f}  "
         f"longest burst {report['longest_burst']}",
         f"duplicates {report['duplicates']}  reordered {report['reordered']}  strays {report['strays']}  "
         f"jitter {report['jitter_ms']:.2f} ms",
+        *[f"left out of this: {left}"] * bool(left),
         parted,
         f"delay above the fastest: median {within['50%']:.1f}, 95 % within {within['95%']:.1f}, "
         f"largest {within['100%']:.1f} ms",
@@ -194,14 +294,24 @@ def _lines(report: dict[str, Any]) -> str:
         f"codec {report['codec']} ({report['codec_from']}), {report['fastest_ms']:g} ms for the fastest packet "
         "(stated, not measured), a perfect echo canceller",
     ]
-    for name, one in report["buffers"].items():
-        spread = f" to {one['to_ms']:.0f}" * (one["to_ms"] > one["from_ms"])
-        plays = f"  plays at {one['from_ms']:.0f}{spread} ms" if one["from_ms"] == one["from_ms"] else ""
+    if told:
         lines.append(
-            f"{name:8}  R {one['r']:.2f}  MOS {one['mos']:.2f}  {one['quality']}  "
-            f"not played {one['not_played_percent']:.2f} %{plays}"
+            f"the receiver reported, by RTCP, {told['reports']} times: lost {told['lost']} in all, at most "
+            f"{told['worst_percent']:.1f} % between two reports, jitter {told['jitter_ms']:.2f} ms at last"
         )
-    return "\n".join(lines)
+    return lines + [_buffer(name, one) for name, one in report["buffers"].items()]
+
+
+def _buffer(name: str, one: dict[str, Any]) -> str:
+    plays = ""
+    if one["from_ms"] is not None:
+        spread = f" to {one['to_ms']:.0f}" * (round(one["to_ms"]) > round(one["from_ms"]))
+        plays = f"  plays at {one['from_ms']:.0f}{spread} ms"
+    below = f"  (the E-model's sum: {one['r_unclamped']:.0f})" if one["r"] != one["r_unclamped"] else ""
+    return (
+        f"{name:8}  R {one['r']:.2f}  MOS {one['mos']:.2f}  {one['quality']}  "
+        f"not played {one['not_played_percent']:.2f} %{plays}{below}"
+    )
 
 
 def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -211,7 +321,10 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "file", type=readable, metavar="FILE",
         help="pcap or pcapng with RTP over UDP or TCP; or CSV: arrival in s, sequence number, if known RTP timestamp",
     )  # fmt: skip
-    real.add_argument("--stream", type=whole(1, 10**6), default=1, help="which, most packets first (default: 1)")
+    real.add_argument(
+        "--stream", type=whole(1, 10**6), metavar="N",
+        help="which, most packets first (default: the first, and the one that answers it)",
+    )  # fmt: skip
     real.add_argument("--codec", type=text, help="G.711, G.729 or G.729A+VAD (default: by payload type, else G.711)")
     real.add_argument(
         "--delay", type=number(0.0, 3_600_000.0), default=50.0, metavar="MS",
@@ -219,7 +332,7 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     )  # fmt: skip
     real.add_argument(
         "--clock", type=number(1.0, 1e9), metavar="HZ",
-        help="ticks a second of the timestamps (default: by payload type, else told from them; 8000 for a CSV)",
+        help="ticks a second of the timestamps (default: by payload type, else told from them)",
     )  # fmt: skip
     real.add_argument(
         "--frame", type=number(0.125, 1000.0), default=20.0, metavar="MS",
@@ -227,5 +340,6 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     )  # fmt: skip
     real.add_argument("--picture", type=new_file, metavar="FILE", help="draw delays and buffers (.png, .svg or .pdf)")
     real.add_argument("--write", type=new_file, metavar="FILE", help="write a CSV with times and numbers from 0 only")
+    real.add_argument("--wav", type=new_file, metavar="FILE", help="write the sound, if it is G.711: silent where lost")
     real.add_argument("--json", action="store_true", help="print an object instead of lines")
     real.set_defaults(handler=_score)

@@ -1,0 +1,292 @@
+"""A stream cut into parts, each with one clock, codec, source and capturing clock; every cut says what was seen.
+
+A cut is made where the payload type of the voice or the source changes, where sequence numbers begin anew (RFC 3550,
+A.1: two that follow one another confirm it), and where arrivals and timestamps part at once and stay apart: timestamps
+that jump, a capturing clock that steps. Delays that rise and fall again are the network's, and are no cut.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections import Counter
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voicewire.voip.captures.rtp import CLOCKS, COPIES, Stream, clock_of, measured_rate
+from voicewire.voip.captures.rtp_tcp import LEAST
+from voicewire.voip.errors import VoipError
+
+__all__ = ["Part", "parts_of"]
+
+_NUMBERS, _TICKS = 1 << 16, 1 << 32
+_JUMP = 3000  # numbers: RFC 3550's MAX_DROPOUT
+_SHIFT_MS = 200.0  # what arrivals and timestamps part by at once before it is looked at
+_BACK = 0.005  # s: times that fall by more are looked at
+_FLAT_MS = 100.0  # what they may move by within the next half second, if they stay apart
+_WINDOW, _FEWEST = 25, 5  # packets that must stay; fewer are left at the end of a call
+_STRAY_MS = 2000.0
+_COPY = 1.0  # s
+_NOISE = (13, 19)  # payload types of comfort noise
+_EVENT = 0.4  # share of packets with their predecessor's timestamp, as a pressed key has
+
+
+class Part(NamedTuple):
+    """A part of a stream.
+
+    Parameters
+    ----------
+    stream : Stream
+        Its packets, by time.
+    kind : int
+        Payload type of the voice.
+    clock_hz : float
+        Ticks a second of its timestamps.
+    clock_from : str
+        Where that is known from.
+    why : str
+        What was seen where it begins; empty for the first.
+    speech : ndarray of bool, shape (packets,)
+        Which packets carry the voice.
+    copies : int
+        Packets that came a second time, with the same numbers; they are not among its packets.
+    """
+
+    stream: Stream
+    kind: int
+    clock_hz: float
+    clock_from: str
+    why: str
+    speech: NDArray[np.bool_]
+    copies: int
+
+
+def _taken(stream: Stream, rows: NDArray[np.intp]) -> Stream:
+    sound = None if stream.payloads is None else [stream.payloads[k] for k in rows]
+    return Stream(
+        stream.times[rows], stream.numbers[rows], stream.stamps[rows], stream.markers[rows], stream.types[rows],
+        stream.carried, stream.sources[rows], (), sound, stream.opposite, stream.reports,
+    )  # fmt: skip
+
+
+def _first_copies(stream: Stream) -> NDArray[np.bool_]:
+    """Which packets are no copies of one shortly before."""
+    seen: dict[tuple[int, ...], tuple[int, float]] = {}
+    first = np.ones(stream.times.size, dtype=bool)
+    rows = zip(*(each.tolist() for each in (stream.sources, stream.numbers, stream.stamps, stream.types)), strict=True)
+    for k, (key, time) in enumerate(zip(rows, stream.times.tolist(), strict=True)):
+        where, when = seen.get(key, (-COPIES, -np.inf))
+        first[k] = time != when and (k - where >= COPIES or abs(time - when) > _COPY)
+        seen[key] = (k, time) if first[k] else seen[key]
+    return first
+
+
+def _voices(stream: Stream) -> set[int]:
+    """Payload types of voices: not those of pressed keys, of comfort noise, nor of a few packets between others."""
+    found = {}
+    for kind, count in Counter(stream.types.tolist()).most_common():
+        mine = stream.types == kind
+        ticks = (np.diff(stream.stamps[mine]) + _TICKS // 2) % _TICKS - _TICKS // 2
+        steps = (np.diff(stream.numbers[mine]) + _NUMBERS // 2) % _NUMBERS - _NUMBERS // 2
+        beside = steps == 1
+        event = beside.any() and float(np.mean(ticks[beside] == 0)) >= _EVENT
+        if count >= LEAST and kind not in _NOISE and not event and beside.mean() >= 0.5:
+            found[kind] = count
+    return set(found) or {Counter(stream.types.tolist()).most_common(1)[0][0]}
+
+
+def _labels(stream: Stream, voices: set[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Which stretch each packet is in, cut where voice or source change and stay, and which packets carry it."""
+    label = np.where(np.isin(stream.types, list(voices)), stream.sources * 128 + stream.types, -1)
+    where = np.flatnonzero(label >= 0)
+    starts = np.concatenate(([0], np.flatnonzero(np.diff(label[where])) + 1, [where.size]))
+    for begin, end in itertools.pairwise(starts.tolist()):
+        if end - begin < LEAST and starts.size > 2:
+            label[where[begin:end]] = -1  # a few packets between others
+    where = np.flatnonzero(label >= 0)
+    if not where.size:
+        return np.zeros(label.size, dtype=np.int64), label
+    begins = where[1:][np.diff(label[where]) != 0]
+    stretch = np.zeros(label.size, dtype=np.int64)
+    stretch[begins] = 1
+    return np.cumsum(stretch), label
+
+
+def _clock(stream: Stream, rows: NDArray[np.intp], stated: float | None) -> tuple[float, str]:
+    if stated:
+        return stated, "stated"
+    one = _taken(stream, rows)
+    kind, clock, given = clock_of(one)
+    rate = measured_rate(one.times, one.stamps)
+    if not given:
+        return clock, "from timestamps over time"
+    if rows.size >= 4 * _WINDOW:
+        try:
+            other = clock_of(one._replace(types=np.full(rows.size, 127)))[1]
+        except VoipError:
+            other = clock
+        if other != clock and CLOCKS[kind] < 90_000 and abs(other - rate) < 0.02 * other:
+            return other, f"from timestamps over time; RFC 3551 has {clock} Hz for type {kind}"
+    return clock, "RFC 3551"
+
+
+def _step(stream: Stream, place: NDArray[np.intp], frame: float, last: int, one: int) -> str:
+    """What is odd in the numbers of `one` after `last`; empty if nothing is. Packets between, of keys, are not lost."""
+    numbers = (int(stream.numbers[one] - stream.numbers[last]) + _NUMBERS // 2) % _NUMBERS - _NUMBERS // 2
+    ticks = (int(stream.stamps[one] - stream.stamps[last]) + _TICKS // 2) % _TICKS - _TICKS // 2
+    odd = abs(numbers) >= _JUMP or (numbers < 0 < ticks) or (numbers > 0 > ticks)
+    lost = numbers - int(place[one] - place[last] - 1)
+    odd |= lost >= LEAST and 0 <= ticks < lost * frame / 2
+    return f"sequence numbers go on by {numbers:+,} and timestamps by {ticks:+,}" if odd else ""
+
+
+def _shift(apart: NDArray[np.float64], begin: int, one: int, fell: float, frame_s: float) -> float | None:
+    """By how much (ms) arrivals and timestamps part before `one` and stay so; None if they don't, nan if it ends."""
+    before, after = apart[max(begin, one - _WINDOW) : one], apart[one : one + _WINDOW]
+    if after.size < _FEWEST:
+        return float("nan")
+    moved = float(np.median(after) - np.median(before))
+    least = 0.7 * 1000 * fell if fell > _BACK else 0.6 * _SHIFT_MS
+    spread = float(np.subtract(*np.percentile(before, [75, 25])))
+    drift = abs(float(np.median(after[-10:]) - np.median(after[:5])))
+    if fell > _BACK and not -1.3 * (fell + frame_s) * 1000 - 5 <= moved < 0:
+        return None
+    still = drift < min(_FLAT_MS, 0.5 * abs(moved)) + 2 * spread
+    return moved if abs(moved) >= least and still else None
+
+
+def _cuts(stream: Stream, place: NDArray[np.intp], clock: float) -> tuple[dict[int, str], set[int]]:
+    """Packets of one voice before which a new part begins, with what was seen, and packets that fit nowhere."""
+    ticks = (np.diff(stream.stamps) + _TICKS // 2) % _TICKS - _TICKS // 2
+    numbers = (np.diff(stream.numbers) + _NUMBERS // 2) % _NUMBERS - _NUMBERS // 2
+    sent = np.concatenate(([0.0], 1000 / clock * np.cumsum(ticks.astype(float))))
+    apart = 1000 * (stream.times - stream.times[0]) - sent
+    beside = (numbers == 1) & (ticks > 0)
+    frame = float(np.median(ticks[beside])) if beside.any() else 0.0
+    lost = numbers - np.diff(place) + 1
+    odd = (np.abs(numbers) >= _JUMP) | (numbers * ticks < 0) | ((lost >= LEAST) & (ticks < lost * frame / 2))
+    odd |= (np.abs(np.diff(apart)) >= _SHIFT_MS) | (np.diff(stream.times) < -_BACK)
+    cuts: dict[int, str] = {}
+    strays: set[int] = set()
+    begin = 0
+    queue = (np.flatnonzero(odd) + 1).tolist()  # a heap: in order
+    while queue:
+        one = heapq.heappop(queue)
+        if one in strays or one >= stream.times.size:
+            continue
+        last = one - 1
+        while last in strays:
+            last -= 1
+        words, end = _step(stream, place, frame, last, one), stream.times.size
+        follows = one + 1 < end and not _step(stream, place, frame, one, one + 1)
+        level = apart[[k for k in range(max(begin, one - _WINDOW), one) if k not in strays] or [last]]
+        returns = any(
+            not _step(stream, place, frame, last, k) and abs(apart[k] - np.median(level)) < _SHIFT_MS
+            for k in range(one + 1, min(end, one + _FEWEST))
+        )
+        if words:
+            if follows and not returns:
+                cuts[one], begin = words, one
+            else:
+                strays.add(one)
+                heapq.heappush(queue, one + 1)  # whatever follows is held against the last that fits
+            continue
+        parted = float(apart[one] - apart[last])
+        fell = float(stream.times[last] - stream.times[one])
+        if abs(parted) < _SHIFT_MS and fell <= _BACK:
+            continue
+        moved = _shift(apart, begin, one, fell, frame / clock)
+        if moved is None:
+            if apart[one] <= level.min() - _SHIFT_MS and returns:  # no packet comes before it was spoken
+                strays.add(one)
+                heapq.heappush(queue, one + 1)
+            continue
+        if moved != moved:
+            if abs(parted) >= _STRAY_MS:
+                strays |= set(range(one, end))
+                break
+            continue
+        if fell > _BACK:
+            cuts[one] = f"the capture's times fall back, by {-moved / 1000:.3f} s against the timestamps, and stay so"
+        elif moved < 0:
+            cuts[one] = f"timestamps jump ahead of the arrivals by {-moved / 1000:.3f} s, and stay so"
+        else:
+            cuts[one] = f"arrivals jump ahead of the timestamps by {moved / 1000:.3f} s, and stay so"
+        begin = one
+    return cuts, strays
+
+
+def _changed(stream: Stream, last: int, one: int, label: NDArray[np.int64]) -> str:
+    """What changes from one stretch to the next."""
+    words = []
+    if stream.sources[last] != stream.sources[one]:
+        words.append("another source (SSRC)")
+    if label[last] % 128 != label[one] % 128:
+        words.append(f"payload type {label[last] % 128} becomes {label[one] % 128}")
+    return ", ".join(words)
+
+
+def parts_of(stream: Stream, clock_hz: float | None = None) -> tuple[list[Part], Counter[str]]:
+    """Cut a stream into parts, and count what is in none of them.
+
+    Raises
+    ------
+    VoipError
+        If all timestamps are one, or a part's clock cannot be told.
+    """
+    if (stream.stamps == stream.stamps[0]).all():
+        raise VoipError("one timestamp for all, as a pressed key or a picture has: no voice")
+    if not stream.sources.size:
+        stream = stream._replace(sources=np.zeros(stream.times.size, dtype=np.int64))
+    first = _first_copies(stream)
+    copied = np.flatnonzero(~first)
+    moved = np.searchsorted(np.flatnonzero(first), stream.moved)
+    stream = _taken(stream, np.flatnonzero(first))
+    stretch, label = _labels(stream, _voices(stream))
+    begins: dict[int, str] = {}
+    strays: set[int] = set()
+    clocks: dict[int, tuple[float, str]] = {}
+    voice = np.flatnonzero(label >= 0)
+    for which in np.unique(stretch):
+        rows = voice[stretch[voice] == which]
+        if which:
+            before = int(voice[np.searchsorted(voice, rows[0]) - 1])
+            begins[int(rows[0])] = _changed(stream, before, int(rows[0]), label)
+        clocks[int(which)] = _clock(stream, rows, clock_hz)
+        cuts, lone = _cuts(_taken(stream, rows), rows, clocks[int(which)][0])
+        begins |= {int(rows[k]): words for k, words in cuts.items()}
+        strays |= {int(rows[k]) for k in lone}
+    for one in moved.tolist():
+        near = next((k for k in sorted(begins) if one <= k < one + LEAST), one)
+        begins[near] = ", ".join(filter(None, ("other addresses or ports", begins.get(near, ""))))
+    return _pieces(stream, label, stretch, begins, strays, clocks, np.searchsorted(np.flatnonzero(first), copied))
+
+
+def _pieces(
+    stream: Stream, label: NDArray[np.int64], stretch: NDArray[np.int64], begins: dict[int, str], strays: set[int],
+    clocks: dict[int, tuple[float, str]], copied: NDArray[np.intp],
+) -> tuple[list[Part], Counter[str]]:  # fmt: skip
+    """Make the parts; what is too short for one, or fits nowhere, is counted."""
+    passed: Counter[str] = Counter()
+    edges = [0, *sorted(k for k in begins if k > 0), stream.times.size]
+    why, made = begins.get(0, ""), list[Part]()
+    for begin, end in itertools.pairwise(edges):
+        why = ", ".join(filter(None, (why, begins.get(begin, "") if begin else "")))
+        rows = np.array([k for k in range(begin, end) if k not in strays], dtype=np.intp)
+        speech = label[rows] >= 0
+        passed["packets whose numbers fit no others"] += end - begin - rows.size
+        if int(speech.sum()) < LEAST and len(edges) > 2:
+            passed[f"packets of pieces with fewer than {LEAST} frames"] += rows.size
+            continue
+        order = np.argsort(stream.times[rows], kind="stable")
+        rows, speech = rows[order], speech[order]
+        clock, source = clocks[int(stretch[rows[speech][0]])] if speech.any() else (8000.0, "assumed")
+        kind = int(Counter(stream.types[rows[speech]].tolist()).most_common(1)[0][0])
+        for other, count in Counter(stream.types[rows[~speech]].tolist()).items():
+            passed[f"packets of payload type {other} within type {kind}"] += count
+        copies = int(np.sum((copied > begin) & (copied <= end)))
+        made.append(Part(_taken(stream, rows), kind, clock, source, why if made else "", speech, copies))
+        why = ""
+    return made, Counter({what: count for what, count in passed.items() if count})

@@ -1,0 +1,368 @@
+"""A stream is one clock, codec, source and capturing clock: made-up calls with every break, through every tunnel."""
+
+from __future__ import annotations
+
+import json
+import struct
+import wave
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from voicewire.cli import main
+from voicewire.voip.captures.g711 import decoded
+from voicewire.voip.captures.parts import parts_of
+from voicewire.voip.captures.received import in_order, score
+from voicewire.voip.captures.report import clamped
+from voicewire.voip.captures.rtp import read_capture
+from voicewire.voip.playout_rules.whole_frames import whole_frames
+
+FRAMES = 300
+HERE, THERE = b"\x0a\0\0\1", b"\x0a\0\0\2"
+quick = settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True
+)  # fmt: skip
+Packets = list[tuple[float, bytes]]
+
+
+def rtp(number: int, stamp: int, source: int = 7, kind: int = 0, mark: bool = False, payload: bytes = bytes(160)) -> bytes:
+    return struct.pack("!BBHII", 0x80, mark << 7 | kind, number % 2**16, stamp % 2**32, source) + payload
+
+
+def ip(protocol: int, inner: bytes, source: bytes = HERE, target: bytes = THERE) -> bytes:
+    head = struct.pack("!BBHHHBBH", 0x45, 0, 20 + len(inner), 0, 0, 64, protocol, 0)
+    return head + source + target + inner
+
+
+def udp(inner: bytes, ports: tuple[int, int] = (5000, 5002), **ends: bytes) -> bytes:
+    return ip(17, struct.pack("!HHHH", *ports, 8 + len(inner), 0) + inner, **ends)
+
+
+def ether(inner: bytes, kind: bytes = b"\x08\0") -> bytes:
+    return bytes(12) + kind + inner
+
+
+def save(path: Path, frames: Packets, snap: int = 2**16) -> Path:
+    made = [struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, snap, 1)]
+    for time, data in frames:
+        whole, part = divmod(round(1e9 * (time + 10_000)), 10**9)
+        made.append(struct.pack("<IIII", whole, part, min(snap, len(data)), len(data)) + data[:snap])
+    path.write_bytes(b"".join(made))
+    return path
+
+
+def scored(path: Path, capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+    assert main(["voip", "score", str(path), "--json", *words]) == 0
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def quiet(seed: int, count: int = FRAMES) -> np.ndarray:
+    """When packets come: 0 to 1 ms late."""
+    return 0.02 * np.arange(count) + 0.001 * np.random.default_rng(seed).random(count)
+
+
+BREAKS = {  # what changes at a packet, by how much, and what is said of it
+    "stamp": (st.integers(-(2**31) + 10**6, 2**31 - 10**6).filter(lambda d: abs(d) > 4000), "timestamps"),
+    "number": (st.integers(200, 65_300), "sequence numbers go on by"),
+    "kind": (st.sampled_from([8, 18, 3]), "payload type 0 becomes"),
+    "source": (st.integers(8, 2**32 - 1), "another source"),
+    "back": (st.floats(0.03, 9000.0), "the capture's times fall back"),
+    "ahead": (st.floats(0.3, 9000.0), "arrivals jump ahead of the timestamps"),
+    "port": (st.integers(6000, 60_000), "other addresses or ports"),
+}
+
+
+@quick
+@given(st.data(), st.sampled_from(sorted(BREAKS)), st.integers(25, FRAMES - 25), st.integers(0, 2**32 - 1))
+def test_a_break_is_found_named_and_leaves_the_score_as_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], data: st.DataObject, name: str, at: int, seed: int
+) -> None:
+    size = data.draw(BREAKS[name][0])
+    when, frames = quiet(seed), Packets()
+    for k in range(FRAMES):
+        its: dict[str, Any] = {"number": seed + k, "stamp": seed * 3 + 160 * k}
+        port, time = 5000, float(when[k])
+        if k >= at and name in ("stamp", "number"):
+            its[name] += size
+        elif k >= at and name in ("kind", "source"):
+            its[name] = size
+        elif k >= at:
+            port, time = (size, time) if name == "port" else (5000, time + size * (1 if name == "ahead" else -1))
+        frames.append((time, ether(udp(rtp(**its), (port, 5002)))))
+    made = scored(save(tmp_path / "a.pcap", frames), capsys, "--codec", "G.711")
+    assert [part["frames"] for part in made["parts"]] == [at, FRAMES - at]
+    assert BREAKS[name][1] in made["parts"][1]["why"]
+    assert made["parts"][0]["why"] == ""
+    assert (made["frames"], made["lost_percent"], made["duplicates"], made["strays"]) == (FRAMES, 0.0, 0, 0)
+    assert made["buffers"]["fixed"]["r"] == pytest.approx(92.98, abs=0.02)
+    assert made["buffers"]["adaptive"]["r"] == pytest.approx(92.4, abs=0.3)
+    assert made["jitter_ms"] < 0.5
+
+
+@quick
+@given(st.integers(1, 4), st.floats(0, 0.015), st.integers(0, 1000))
+def test_copies_count_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], copies: int, late: float, seed: int
+) -> None:
+    frames = [
+        (float(t) + late * c, ether(udp(rtp(k, 160 * k)))) for k, t in enumerate(quiet(seed)) for c in range(copies + 1)
+    ]
+    frames.sort(key=lambda one: one[0])
+    made = scored(save(tmp_path / "a.pcap", frames), capsys)
+    assert (made["frames"], made["duplicates"], made["lost_percent"]) == (FRAMES, copies * FRAMES, 0.0)
+    assert made["buffers"]["fixed"]["r"] == pytest.approx(92.98, abs=0.02)
+    assert made["jitter_ms"] < 0.5
+
+
+@quick
+@given(
+    st.sampled_from(["stall", "jitter", "losses", "reordered", "odd stamp", "odd number"]), st.integers(5, 200),
+    st.integers(0, 1000),
+)  # fmt: skip
+def test_what_the_network_does_is_no_break(tmp_path: Path, name: str, size: int, seed: int) -> None:
+    """A stall that ends in a burst, jitter, losses, another order; and one packet that fits nowhere."""
+    rng = np.random.default_rng(seed)
+    when, number, stamp = quiet(seed), np.arange(FRAMES), 160 * np.arange(FRAMES)
+    if name == "stall":
+        end = 60 + size
+        when[60:end] = np.maximum(when[60:end], 0.02 * end + 0.0001 * np.arange(end - 60) - 0.02)
+        when = np.maximum.accumulate(when)
+    elif name == "jitter":
+        when = when + 0.001 * size * rng.random(FRAMES)
+    elif name == "reordered":
+        when = when + 0.001 * size * (np.arange(FRAMES) % 7 == 3)
+    elif name == "odd stamp":
+        stamp[100] += 160 * size * 100
+    elif name == "odd number":
+        number[100] += 100 * size + 4000
+    rows = [k for k in np.argsort(when, kind="stable") if name != "losses" or rng.random() > size / 1000]
+    frames = [(float(when[k]), ether(udp(rtp(int(number[k]), int(stamp[k]))))) for k in rows]
+    found = read_capture(save(tmp_path / "a.pcap", frames))
+    assert found is not None
+    parts, passed = parts_of(found.streams[0])
+    assert len(parts) == 1
+    assert sum(passed.values()) == name.startswith("odd")
+
+
+def gre(kind: int, inner: bytes, flags: int = 0, more: bytes = b"") -> bytes:
+    return ether(ip(47, struct.pack("!HH", flags, kind) + more + inner))
+
+
+def channel(inner: bytes) -> bytes:
+    return struct.pack("!HH", 0x4001, len(inner)) + inner
+
+
+def send(inner: bytes, method: int = 0x16) -> bytes:
+    filled = inner + bytes(-len(inner) % 4)
+    body = struct.pack("!HH8xHH", 0x12, 8, 0x13, len(inner)) + filled
+    return struct.pack("!HHI12x", method, len(body), 0x2112A442) + body
+
+
+CARRIED: dict[str, Callable[[bytes], bytes]] = {
+    "plain": lambda p: ether(udp(p)),
+    "VLAN": lambda p: ether(b"\0\x05\x81\0\0\x07\x08\0" + udp(p), b"\x88\xa8"),
+    "SNAP": lambda p: ether(b"\xaa\xaa\x03\0\0\0\x08\0" + udp(p), b"\0\x90"),
+    "PPPoE": lambda p: ether(b"\x11\0\0\1\0\xff\0\x21" + udp(p), b"\x88\x64"),
+    "IP in IP": lambda p: ether(ip(4, ip(4, udp(p)))),
+    "6 in 4": lambda p: ether(ip(41, struct.pack("!IHBB", 6 << 28, len(udp(p)) - 20, 17, 9) + bytes(32) + udp(p)[20:])),
+    "AH": lambda p: ether(ip(51, b"\x11\x04" + bytes(22) + udp(p)[20:])),
+    "MPLS": lambda p: ether(b"\0\1\0\x40\0\2\1\x40" + udp(p), b"\x88\x47"),
+    "pseudowire": lambda p: ether(b"\0\2\1\x40\0\0\0\0" + ether(udp(p)), b"\x88\x47"),
+    "pseudowire without control": lambda p: ether(b"\0\2\1\x40" + b"\xaa" + ether(udp(p))[1:], b"\x88\x47"),
+    "GRE": lambda p: gre(0x0800, udp(p)),
+    "GRE with key and number": lambda p: gre(0x6558, ether(udp(p)), 0x3000, bytes(8)),
+    "ERSPAN I": lambda p: gre(0x88BE, ether(udp(p))),
+    "ERSPAN II": lambda p: gre(0x88BE, bytes(8) + ether(udp(p)), 0x1000, bytes(4)),
+    "ERSPAN III": lambda p: gre(0x22EB, bytes(11) + b"\1" + bytes(8) + ether(udp(p)), 0x1000, bytes(4)),
+    "VXLAN": lambda p: ether(udp(b"\x08\0\0\0\0\0\7\0" + ether(udp(p)), (40_000, 4789))),
+    "VXLAN in GRE": lambda p: gre(0x0800, udp(b"\x08\0\0\0\0\0\7\0" + ether(udp(p)), (40_000, 4789))),
+    "GENEVE": lambda p: ether(udp(b"\1\0\x65\x58" + bytes(8) + ether(udp(p)), (40_000, 6081))),
+    "GTP-U": lambda p: ether(udp(struct.pack("!BBHI", 0x30, 255, len(udp(p)), 1) + udp(p), (2152, 2152))),
+    "ChannelData": lambda p: ether(udp(channel(p), (5000, 3478))),
+    "Send": lambda p: ether(udp(send(p), (5000, 3478))),
+    "Data": lambda p: ether(udp(send(p, 0x17), (3478, 5000))),
+}
+
+
+@pytest.mark.parametrize("name", CARRIED)
+def test_tunnels_are_taken_off_and_said(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    frames = [(float(t), CARRIED[name](rtp(k, 160 * k))) for k, t in enumerate(quiet(1)) if k % 10 != 5]
+    file = save(tmp_path / "a.pcap", frames)
+    made = scored(file, capsys)
+    assert (made["frames"], made["passed"]) == (FRAMES, {})
+    assert made["lost_percent"] == pytest.approx(10.0)
+    assert main(["voip", "score", str(file)]) == 0
+    assert "127.0" not in capsys.readouterr().out
+    if name in ("ChannelData", "Send", "Data"):
+        assert made["carried"] == "UDP, TURN"
+    elif name not in ("plain", "VLAN", "SNAP", "AH"):
+        assert sum(made["tunnels"].values()) >= len(frames)
+
+
+@quick
+@given(st.lists(st.sampled_from(["rtp", "arp", "icmp", "dns", "fragment", "rtcp", "few", "short", "esp"]), min_size=60))
+def test_whatever_is_passed_over_is_counted(tmp_path: Path, kinds: list[str]) -> None:
+    """Packets of streams, of RTCP and those passed over are all packets."""
+    frames, count, controls = Packets(), 0, 0
+    for k, kind in enumerate([*kinds, *["rtp"] * 12]):
+        made = {
+            "arp": lambda: ether(bytes(28), b"\x08\x06"), "icmp": lambda: ether(ip(1, bytes(20))),
+            "dns": lambda: ether(udp(bytes(30))), "esp": lambda: ether(ip(50, bytes(40))),
+            "fragment": lambda: ether(udp(bytes(40)).replace(b"\0\0\0\0@", b"\0\0\0\x05@", 1)),
+            "few": lambda: ether(udp(rtp(5, 5, 99), (9, 9))), "short": lambda: ether(udp(bytes(30)))[:40],
+            "rtcp": lambda: ether(udp(struct.pack("!BBHI", 0x80, 201, 1, 7), (5001, 5003))),
+            "rtp": lambda n=count: ether(udp(rtp(n, 160 * n))),
+        }[kind]()  # fmt: skip
+        count += kind == "rtp"
+        controls += kind == "rtcp"
+        frames.append((0.02 * k, made))
+    file = save(tmp_path / "a.pcap", frames)
+    raw = bytearray(file.read_bytes())
+    file.write_bytes(bytes(raw))
+    found = read_capture(file)
+    assert found is not None
+    assert found.controls == controls
+    assert sum(one.times.size for one in found.streams) + controls + sum(found.passed.values()) == found.packets
+
+
+def test_both_directions_are_scored_and_what_rtcp_says_stands_beside(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    frames = [(float(t), ether(udp(rtp(k, 160 * k)))) for k, t in enumerate(quiet(1))]
+    back = {"source": THERE, "target": HERE}
+    frames += [
+        (float(t), ether(udp(rtp(k, 160 * k, 9, 18, payload=bytes(20)), (5002, 5000), **back)))
+        for k, t in enumerate(quiet(2)) if k % 4
+    ]  # fmt: skip
+    frames += [(float(t), ether(udp(rtp(k, 160 * k), target=b"\x0a\0\0\3"))) for k, t in enumerate(quiet(3))]
+    for k in (1, 2, 3):
+        block = struct.pack("!IBBHIIII", 7, 64 * k, 0, 10 * k, 0, 80, 0, 0)
+        frames.append((k, ether(udp(struct.pack("!BBHI", 0x81, 201, 7, 9) + block, (5003, 5001), **back))))
+    file = save(tmp_path / "a.pcap", sorted(frames))
+    made = scored(file, capsys)
+    other = made["opposite"]
+    assert (made["payload_type"], made["lost_percent"], other["payload_type"]) == (0, 0.0, 18)
+    assert other["lost_percent"] == pytest.approx(25.0, abs=0.3)
+    assert made["rtcp"] == {
+        "reports": 3, "lost": 30, "worst_percent": 75.0, "jitter_ms": 10.0, "largest_jitter_ms": 10.0
+    }  # fmt: skip
+    assert [(one["packets"], one["copy_of"]) for one in made["not_scored"]] == [(FRAMES, made["stream"])]
+    assert main(["voip", "score", str(file)]) == 0
+    text = capsys.readouterr().out
+    for words in ("the other direction, stream 3 of 3", "by RTCP, 3 times: lost 30", f"the packets of stream {made['stream']} again"):
+        assert words in text
+    assert "opposite" not in scored(file, capsys, "--stream", "3")
+
+
+def test_keys_are_no_jitter(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """RFC 4733: all packets of a key have one timestamp."""
+    frames = [
+        (float(t), ether(udp(rtp(k, 160 * (k - k % 8 if 100 <= k < 196 else k), kind=101 if 100 <= k < 196 else 0))))
+        for k, t in enumerate(quiet(1))
+    ]
+    made = scored(save(tmp_path / "a.pcap", frames), capsys)
+    assert made["jitter_ms"] < 0.5
+    assert made["frames"] == FRAMES - 96
+    assert made["left_out"] == {"packets of payload type 101 within type 0": 96}
+
+
+@pytest.mark.parametrize("seconds", [10, 30, 60, 120, 180])
+def test_a_quiet_network_has_one_score_however_long(seconds: int) -> None:
+    when = quiet(3, 50 * seconds)
+    one = in_order(when, np.arange(when.size) % 2**16, stamps=160 * np.arange(when.size))
+    made = whole_frames(one.delays_ms + 50, one.spurts, "G.711", one.frame_ms)
+    assert made.loss == 0.0
+    assert made.r == pytest.approx(92.5, abs=0.1)
+    assert score(one, "G.711", 50.0).fixed.r == pytest.approx(92.98, abs=0.01)
+
+
+@quick
+@given(st.lists(st.one_of(st.floats(0, 20_000), st.just(float("inf"))), min_size=1, max_size=200), st.integers(1, 60))
+def test_whole_frames_play_whole_frames_above_the_fastest_so_far(delays: list[float], spurt: int) -> None:
+    delay = np.array(delays) + 50
+    made = whole_frames(delay, np.arange(delay.size) // spurt, "G.711", 20.0)
+    fastest = np.minimum.accumulate(delay)
+    for k, chosen in enumerate(made.delays_ms):
+        if np.isfinite(chosen):
+            begins = k * spurt + int(np.argmax(np.isfinite(delay[k * spurt : (k + 1) * spurt])))
+            depth = (chosen - fastest[begins]) / 20
+            assert depth == pytest.approx(round(depth), abs=1e-6)
+            assert depth > 0.99
+    assert 0 <= clamped(made.r) <= 100
+
+
+def test_no_printed_rating_leaves_the_scale(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rng = np.random.default_rng(1)
+    when = np.sort(0.02 * np.arange(FRAMES) + 15 * rng.random(FRAMES))
+    frames = [(float(t), ether(udp(rtp(k, 160 * k)))) for k, t in enumerate(when)]
+    file = save(tmp_path / "a.pcap", frames)
+    made = scored(file, capsys)
+    assert all(0 <= one["r"] <= 100 for one in made["buffers"].values())
+    assert any(one["r_unclamped"] < 0 for one in made["buffers"].values())
+    assert main(["voip", "score", str(file)]) == 0
+    out = capsys.readouterr().out
+    assert "R -" not in out
+    assert "the E-model's sum: -" in out
+    assert main(["voip", "call", "UDP", "G.729", "--delay", "9000", "--seconds", "5"]) == 0
+    assert capsys.readouterr().out.startswith("R 0.00  MOS 1.00")
+
+
+@pytest.mark.parametrize(("kind", "law"), [(0, "µ"), (8, "A")])
+def test_sound_is_silent_where_nothing_came(
+    kind: int, law: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rng = np.random.default_rng(5)
+    octets = [rng.integers(0, 256, 160, dtype=np.uint8).tobytes() for _ in range(60)]
+    lost, late = {7, 8, 30}, 40
+    frames = [
+        (float(t) + 2.0 * (k == late), ether(udp(rtp(k, 160 * k, kind=kind, payload=octets[k]))))
+        for k, t in enumerate(quiet(1, 60)) if k not in lost
+    ]  # fmt: skip
+    file, sound = save(tmp_path / "a.pcap", sorted(frames)), tmp_path / "a.wav"
+    assert scored(file, capsys, "--wav", str(sound))["wav_seconds"] == pytest.approx(1.2)
+    with wave.open(str(sound)) as read:
+        assert (read.getframerate(), read.getnchannels(), read.getnframes()) == (8000, 1, 9600)
+        heard = np.frombuffer(read.readframes(9600), dtype="<i2").reshape(60, 160)
+    for k in range(60):
+        wanted = np.zeros(160) if k in {*lost, late} else decoded(octets[k], law)
+        assert np.array_equal(heard[k], wanted), k
+
+
+def test_g711_decodes_as_ffmpeg_does() -> None:
+    av = pytest.importorskip("av")
+    for law, name in (("µ", "pcm_mulaw"), ("A", "pcm_alaw")):
+        coder = av.CodecContext.create(name, "r")
+        coder.sample_rate, coder.layout = 8000, "mono"
+        frames = coder.decode(av.Packet(bytes(range(256))))
+        assert np.array_equal(frames[0].to_ndarray().ravel(), decoded(bytes(range(256)), law))
+
+
+@pytest.mark.parametrize(
+    ("kind", "size", "snap", "words"),
+    [(18, 20, 2**16, "isn't G.711"), (0, 170, 2**16, "170 octets for 160 samples"), (0, 160, 100, "not captured whole")],
+)
+def test_sound_that_cannot_be_had_is_refused_with_the_reason(
+    kind: int, size: int, snap: int, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    frames = [
+        (float(t), ether(udp(rtp(k, 160 * k, kind=kind, payload=bytes(size))))) for k, t in enumerate(quiet(1, 60))
+    ]
+    file = save(tmp_path / "a.pcap", frames, snap)
+    assert main(["voip", "score", str(file), "--wav", str(tmp_path / "a.wav")]) == 1
+    assert words in capsys.readouterr().err
+    assert not (tmp_path / "a.wav").exists()
+
+
+@pytest.mark.parametrize("unit", [1000.0, 1e6])
+def test_times_in_another_unit_are_refused(unit: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "a.csv"
+    for stamps in (True, False):
+        file.write_text("".join(f"{unit * 0.02 * k:.3f},{k}" + f",{160 * k}" * stamps + "\n" for k in range(100)))
+        assert main(["voip", "score", str(file)]) == 1
+        assert capsys.readouterr().err.count("\n") == 1
