@@ -88,6 +88,8 @@ def formants(options: argparse.Namespace) -> int:
         try:
             recording = audio_files.read(file, options.channel)
             intervals = None
+            for note in recording.notes:
+                print(f"voicewire formants: {recording.name}: {note}", file=sys.stderr)
             if grid is not None:
                 marks = textgrid.read(grid, recording.duration)
                 intervals = marks.tier(options.tier)
