@@ -73,6 +73,11 @@ class Sound:
         checks.fields(self, SoundError, samples=_SOUND, rate=checks.whole(1, 10**7))
 
     @property
+    def sr(self) -> int:
+        """Samples a second, Hz: the same as ``rate``."""
+        return self.rate
+
+    @property
     def duration(self) -> float:
         """Length in seconds."""
         return self.samples.size / self.rate

@@ -137,7 +137,7 @@ class Grid:
         assert marks is not None
         return marks
 
-    def fitted(self, duration: float) -> Grid:
+    def fitted(self, duration: float, origin: float = 0.0) -> Grid:
         """Return the grid with its times counted from the start of a sound of this duration (s).
 
         Praat's *Extract part* with *preserve times* makes grids that begin when the part does, and a sound file has no
@@ -147,6 +147,8 @@ class Grid:
         ----------
         duration : float
             Of the sound, s; the grid may differ by 50 ms.
+        origin : float
+            When the sound begins, s: 0 for files; a Sound of Praat's may begin later.
 
         Returns
         -------
@@ -158,18 +160,22 @@ class Grid:
         TextGridError
             If the grid is not the sound's by its times.
         """
-        longer, later = abs(self.end - self.start - duration), abs(self.end - duration)
-        at_0 = abs(self.start) <= _INSTANT
-        if at_0 and later <= SLACK:
+        longer, later = abs(self.end - self.start - duration), abs(self.end - origin - duration)
+        together = abs(self.start - origin) <= _INSTANT
+        if together and origin == 0 and longer <= SLACK + _INSTANT:
             return self
-        if at_0:
+        if not together and self.start != 0 and origin == 0 and longer <= SLACK and longer <= later:
+            note = f"the grid begins at {self.start:g} s and is as long as the sound: this was subtracted"
+        elif together and longer <= SLACK:
+            note = ""
+        elif self.start == 0 and origin == 0:
             raise TextGridError(
                 f"{self.name}: the grid ends at {self.end:.3f} s, the sound at {duration:.3f} s; they differ"
             )
-        if longer > SLACK or later < longer:
+        else:
             raise TextGridError(
-                f"{self.name}: the grid goes from {self.start:.3f} to {self.end:.3f} s, the sound from 0 to "
-                f"{duration:.3f} s; they differ, so no label can be placed"
+                f"{self.name}: the grid goes from {self.start:.3f} to {self.end:.3f} s, the sound from {origin:.3f} to "
+                f"{origin + duration:.3f} s; they differ, so no label can be placed"
             )
 
         def moved(marks: tuple[Interval, ...]) -> tuple[Interval, ...]:
@@ -179,7 +185,7 @@ class Grid:
             {name: moved(marks) for name, marks in self.tiers.items()}, self.end - self.start, self.name, 0.0,
             {name: moved(marks) for name, marks in self.points.items()},
             tuple((name, None if marks is None else moved(marks)) for name, marks in self.every),
-            (*self.notes, f"the grid begins at {self.start:g} s and is as long as the sound: this was subtracted"),
+            (*self.notes, *[note] * bool(note)),
         )  # fmt: skip
 
 
