@@ -124,3 +124,76 @@ def test_a_streamed_wav_ends_where_it_ends(tmp_path: Path, size: int) -> None:
 def test_whole_numbers_made_floats_are_named_with_their_file(tmp_path: Path) -> None:
     with pytest.raises(audio_files.SoundError, match="loud.wav: samples reach .* times full scale"):
         audio_files.read(written(tmp_path / "loud.wav", 30_000 * NOISE, "FLOAT"))
+
+
+def riff(*chunks: bytes, size: int | None = None) -> bytes:
+    body = b"WAVE" + b"".join(chunks)
+    return b"RIFF" + struct.pack("<I", len(body) if size is None else size) + body
+
+
+def chunk(name: bytes, content: bytes, size: int | None = None) -> bytes:
+    return name + struct.pack("<I", len(content) if size is None else size) + content + b"\0" * (len(content) % 2)
+
+
+SOUND = (3000 * NOISE[:RATE]).astype("<i2").tobytes()
+FORMAT = chunk(b"fmt ", struct.pack("<HHIIHH", 1, 1, RATE, 2 * RATE, 2, 16))
+
+
+@pytest.mark.parametrize("before", [(), (chunk(b"JUNK", b"\0" * 28),), (chunk(b"bext", b"x" * 603),)])
+@pytest.mark.parametrize("promised", [0, 2, 4000, 15_998, 2**31 - 1, 2**32 - 1])
+@pytest.mark.parametrize("size", [0, 36, None])
+def test_a_wav_whose_header_was_never_brought_up_to_date_is_read_and_named(
+    tmp_path: Path, before: tuple[bytes, ...], promised: int, size: int | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As recorders that were stopped by force, and pipes, leave it: all that is there is read, and what is odd said."""
+    file = tmp_path / "x.wav"
+    file.write_bytes(riff(*before, FORMAT, chunk(b"data", SOUND, promised), size=size))
+    sound = audio_files.read(file)
+    assert sound.samples == pytest.approx(np.frombuffer(SOUND, "<i2") / 2**15)
+    assert any("were read" in note for note in sound.notes)
+    assert main(["formants", str(file)]) == 0
+    assert sound.notes[0] in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("promised", [0, None])
+def test_chunks_behind_the_sound_are_not_taken_for_sound(tmp_path: Path, promised: int | None) -> None:
+    file = tmp_path / "x.wav"
+    content = SOUND if promised is None else b""
+    file.write_bytes(riff(FORMAT, chunk(b"data", content), chunk(b"LIST", b"INFOxyz"), chunk(b"id3 ", b"q" * 90_000)))
+    if promised is None:
+        sound = audio_files.read(file)
+        assert sound.samples == pytest.approx(np.frombuffer(SOUND, "<i2") / 2**15) and sound.notes == ()
+    else:
+        with pytest.raises(audio_files.SoundError, match="a header but no sound"):
+            audio_files.read(file)
+
+
+def test_what_belongs_to_nothing_is_passed_over_and_named(tmp_path: Path) -> None:
+    file = tmp_path / "x.wav"
+    file.write_bytes(riff(FORMAT, chunk(b"data", SOUND)) + b"\1\2\3" * 9)
+    sound = audio_files.read(file)
+    assert sound.samples.size == RATE
+    assert sound.notes == ("27 bytes behind the sound belong to nothing and were passed over",)
+
+
+@pytest.mark.parametrize("weights", [(1, -1), (1, -0.8), (0.5, -0.6), (1, -1, 0.02), (1, -0.5, -0.5)])
+def test_channels_that_cancel_are_named(tmp_path: Path, weights: tuple[float, ...]) -> None:
+    rest = 0.001 * np.random.default_rng(4).standard_normal((RATE, len(weights)))
+    soundfile.write(tmp_path / "x.wav", NOISE[:RATE, None] * weights + rest, RATE)
+    with pytest.raises(audio_files.SoundError, match="the channels cancel each other in their mean: use --channel 0"):
+        audio_files.read(tmp_path / "x.wav")
+    assert audio_files.read(tmp_path / "x.wav", 1).samples.std() > 0.03
+
+
+@pytest.mark.parametrize("weights", [(1, 1), (1, 0), (0, 1, 0, 0), (1, 0.5), (1, -0.05)])
+def test_channels_that_do_not_cancel_are_averaged(tmp_path: Path, weights: tuple[float, ...]) -> None:
+    soundfile.write(tmp_path / "x.wav", NOISE[:RATE, None] * weights, RATE)
+    mean = audio_files.read(tmp_path / "x.wav").samples
+    assert mean == pytest.approx(NOISE[:RATE] * np.mean(weights), abs=1e-4)
+
+
+@pytest.mark.parametrize("channels", [2, 4, 8])
+def test_unrelated_channels_are_averaged(tmp_path: Path, channels: int) -> None:
+    noise = 0.1 * np.random.default_rng(5).standard_normal((RATE, channels))
+    soundfile.write(tmp_path / "x.wav", noise, RATE)
+    assert audio_files.read(tmp_path / "x.wav").samples == pytest.approx(noise.mean(axis=1), abs=1e-4)

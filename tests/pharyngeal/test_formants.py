@@ -10,7 +10,7 @@ import soundfile
 from parselmouth.praat import call
 
 from voicewire import cli
-from voicewire.pharyngeal import audio_files, corpora, formants, synthesis, textgrid
+from voicewire.pharyngeal import audio_files, corpora, formants, synthesis, textgrid, textgrid_format
 from voicewire.pharyngeal.statistics import vowel_statistics
 from voicewire.pharyngeal.textgrid import Interval
 from voicewire_book import paths
@@ -153,7 +153,8 @@ def test_tiers_of_one_name_are_not_taken_for_one(tmp_path):
     head = 'File type = "ooTextFile"\nObject class = "TextGrid"\n\n0\n1\n<exists>\n2\n'
     (tmp_path / "twice.TextGrid").write_text(head + tier.format("i") + tier.format("u"))
     with pytest.raises(textgrid.TextGridError, match="several interval tiers have the name 'a'"):
-        textgrid.read(tmp_path / "twice.TextGrid")
+        textgrid.read(tmp_path / "twice.TextGrid").tier("a")
+    assert [textgrid.read(tmp_path / "twice.TextGrid").tier(k)[0].label for k in (1, 2)] == ["i", "u"]
 
 
 def test_textgrids_that_do_not_fit(tmp_path, praat_files):
@@ -164,7 +165,7 @@ def test_textgrids_that_do_not_fit(tmp_path, praat_files):
         textgrid.read(good).tier("phones")
     with pytest.raises(textgrid.TextGridError, match="name one tier"):
         textgrid.read(good).tier()
-    text = textgrid._text(good.read_bytes(), good)
+    text = textgrid_format.text_of(good.read_bytes())
     for name, content in {"empty": "", "words": "hello", "cut": text[: len(text) // 2]}.items():
         (tmp_path / name).write_text(content, encoding="utf-8")
         with pytest.raises(textgrid.TextGridError, match=name):

@@ -92,19 +92,17 @@ def test_the_command_prints_numbers_and_reasons(tmp_path, capsys):
     assert "leave them out" in capsys.readouterr().err
 
 
-def test_the_command_gives_an_interval_outside_the_sound_its_reason_and_the_others_their_numbers(tmp_path, capsys):
+def test_the_command_refuses_a_grid_that_is_not_the_sounds_whoever_talks(tmp_path, capsys):
+    """A longer grid may be the whole recording's: 'in' may be any vowel of it."""
     token = spoken(120.0, 30.0).sound
     soundfile.write(tmp_path / "a.wav", token.samples, token.rate)
     d = token.duration
     marks = [Interval("in", 0.0, d), Interval("across", d, d + 0.5), Interval("out", 2 * d + 1, 2 * d + 2)]
     textgrid.write(tmp_path / "a.TextGrid", {"vowel": marks}, 2 * d + 3)
     command = ["formants", str(tmp_path / "a.wav"), "--textgrid", str(tmp_path / "a.TextGrid")]
-    assert cli.main([*command, "--talker", "man", "--json"]) == 0
-    rows = {row["label"]: row for row in json.loads(capsys.readouterr().out) if row["formant"] == 1}
-    assert rows["in"]["frequency"] > 0 and rows["in"]["reason"] == ""
-    assert rows["across"]["reason"] == rows["out"]["reason"] == "outside the sound"
-    assert cli.main(command) == 1
-    assert "they differ" in capsys.readouterr().err
+    for more in (["--talker", "man", "--json"], []):
+        assert cli.main([*command, *more]) == 1
+        assert "they differ" in capsys.readouterr().err
 
 
 def test_confidence_tells_good_from_bad_where_two_trackers_follow_the_same_harmonic():

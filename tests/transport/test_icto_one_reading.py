@@ -250,7 +250,19 @@ def test_what_is_sealed_can_be_read(created: object, until: object, name: str, c
     assert open_object(data, ANN, OWNER.public, now=0) == {name: b"x"}
 
 
-@pytest.mark.parametrize("change", ["tail", "crlf", "bits", "name"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_key_file_that_has_been_through_windows_is_read(tmp_path: Path, encoding: str, end: str) -> None:
+    mark = {"utf-16-le": b"\xff\xfe", "utf-16-be": b"\xfe\xff"}.get(encoding, b"")
+    for name, what, load in (("ann.pub", ANN.public, PublicIdentity.load), ("ann.key", ANN, Identity.load)):
+        what.save(tmp_path / name)
+        text = (tmp_path / name).read_bytes().decode().replace("\n", end)
+        (tmp_path / name).write_bytes(mark + text.encode(encoding))
+        again = load(tmp_path / name)
+        assert getattr(again, "public", again) == ANN.public
+
+
+@pytest.mark.parametrize("change", ["tail", "gap", "bits", "name"])
 def test_a_key_file_is_written_in_one_way(tmp_path: Path, change: str) -> None:
     ANN.public.save(tmp_path / "ann.pub")
     text = (tmp_path / "ann.pub").read_text()
@@ -258,7 +270,7 @@ def test_a_key_file_is_written_in_one_way(tmp_path: Path, change: str) -> None:
     other = key[:-2] + chr(ord(key[-2]) + 1) + "="  # bits beyond the last byte, which a lenient reader drops
     changed = {
         "tail": text + "eve\n",
-        "crlf": text.replace("\n", "\r\n"),
+        "gap": text.replace("\n", "\n\n", 1),
         "bits": text.replace(key, other),
         "name": text.replace("ann", "ann\u200b"),
     }[change]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import re
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,10 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["blocks", "missing", "opened", "placed", "silent_library"]
+__all__ = ["blocks", "missing", "oddities", "opened", "placed", "silent_library"]
 
 _MOST = 2**40  # frames: a header that names more does not know its length
 _BLOCK = 2**18  # samples
+_LARGEST = 2**30  # bytes of a file whose length is put right
 _STREAM = 0x7FFFF000  # bytes: streaming writers, which cannot go back, put such sizes
 _PART = re.compile(r"^\s*(?:data|SSND|Data Size)\s*:\s*(\d+) \(should be (-?\d+)\)", re.MULTILINE)
 _WHOLE = re.compile(r"^\s*(?:Riff size|riff)\s*:\s*(\d+) \(should be (-?\d+)\)", re.MULTILINE)  # RF64, W64
@@ -23,16 +26,70 @@ _ROUGH = 0.8  # an MP3 without a count is as long as its size lets guess
 
 
 def opened(path: Path) -> Any:
-    """Open a sound file for reading."""
+    """Open a sound file for reading; a WAV whose header names a wrong length is read by what is there."""
     import soundfile
 
     if path.stat().st_size == 0:
         raise ValueError(f"{path.name}: the file is empty; record or copy it again")
+    size, _ = _wav(path)
+    source: Any = path if size is None else _with_size(path, *size)
     with silent_library():
         try:
-            return soundfile.SoundFile(path)
+            return soundfile.SoundFile(source)
         except TypeError:  # what soundfile says to a name that ends in .raw
             raise ValueError(f"{path.name}: a raw file names no rate and no format; save it as WAV or FLAC") from None
+
+
+def _chunks(raw: bytes) -> bool:
+    """Whether what follows the sound are chunks of their own: four letters and a length that stays within the file."""
+    at = 0
+    while at + 8 <= len(raw):
+        name, length = raw[at : at + 4], int.from_bytes(raw[at + 4 : at + 8], "little")
+        if not all(32 <= letter < 127 for letter in name) or at + 8 + length > len(raw):
+            return False
+        at += 8 + length + length % 2
+    return at > 0
+
+
+def _wav(path: Path) -> tuple[tuple[int, int] | None, str]:
+    """Where the length of a WAV's sound stands and what it has to be, if it is wrong; and what is odd, if anything is.
+
+    Recorders write the length when they stop; what was stopped otherwise says 0, or what was there when it last wrote.
+    """
+    with path.open("rb") as handle:
+        if (head := handle.read(12))[:4] != b"RIFF" or head[8:] != b"WAVE":
+            return None, ""
+        while len(head := handle.read(8)) == 8:
+            name, length = struct.unpack("<4sI", head)
+            if name == b"data":
+                break
+            handle.seek(length + length % 2, 1)
+        else:
+            return None, ""
+        first = handle.tell()
+        there = path.stat().st_size - first
+        if length >= _STREAM:
+            return None, f"the header names no length; all {there} bytes behind it were read as sound"
+        if length >= there or path.stat().st_size > _LARGEST:
+            return None, ""
+        handle.seek(length, 1)
+        behind = handle.read()
+        if not behind.strip(b"\0") or _chunks(behind) or _chunks(behind[1:]):
+            return None, ""
+        if there <= 2 * length:
+            return None, f"{there - length} bytes behind the sound belong to nothing and were passed over"
+        return (first - 4, there), f"the header says {length} bytes of sound; {there} are there and were read"
+
+
+def _with_size(path: Path, at: int, size: int) -> io.BytesIO:
+    raw = bytearray(path.read_bytes())
+    raw[4:8], raw[at : at + 4] = struct.pack("<I", len(raw) - 8), struct.pack("<I", size)
+    return io.BytesIO(raw)
+
+
+def oddities(path: Path) -> str:
+    """Say what is odd about a WAV that is read all the same."""
+    return _wav(path)[1]
 
 
 def blocks(file: Any) -> Iterator[NDArray[np.float64]]:
@@ -75,7 +132,7 @@ def placed(file: Any) -> str:
             file.seek(0)
     except soundfile.SoundFileError:
         there = 0
-    return "" if there else "ends early or is damaged: copy it again, or save what is there with a sound editor"
+    return "" if there else "ends early or is damaged: save what is there with a sound editor"
 
 
 @contextlib.contextmanager

@@ -9,7 +9,7 @@ __all__ = [
     "SoundError", "Speaker", "SpeakerGrid", "Talker", "TextGrid", "TextGridError", "Token", "Track",
     "Transition", "adapted_grid", "agreement", "area_function", "bootstrap_by_speaker", "by_context", "cascade",
     "constriction", "contours", "corpus", "difference_readings", "distances", "elevation", "ellipse",
-    "fetch_corpus", "film", "fit_articulatory_model", "fit_transition", "glottal_source", "guided", "hedges",
+    "fetch_corpus", "film", "fit_articulatory_model", "fit_transition", "formant_table", "glottal_source", "guided", "hedges",
     "invert", "labels", "leave_one_out", "levels", "leverage", "limits", "lobanov", "look", "look_through",
     "marks", "mean_readings", "measure_formants", "midpoint", "missing_token", "mixed_model", "moved", "nearey",
     "normal", "outline", "pearson", "percent_readings", "permutation_test", "plausible_formants", "praat_tract",

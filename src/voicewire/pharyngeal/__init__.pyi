@@ -11,6 +11,7 @@ from voicewire.pharyngeal.films.xray_film import Frame, film, render
 from voicewire.pharyngeal.films.xray_film import Tracker as ContourTracker
 from voicewire.pharyngeal.formant_plausibility import TALKERS, Talker, limits
 from voicewire.pharyngeal.formant_plausibility import answers as plausible_formants
+from voicewire.pharyngeal.formant_tables import formants as formant_table
 from voicewire.pharyngeal.formant_transitions import Transition
 from voicewire.pharyngeal.formant_transitions import fit as fit_transition
 from voicewire.pharyngeal.formants import MALE, PRAAT_DEFAULT, TRACKERS, Settings, Track, midpoint, track
@@ -67,7 +68,7 @@ __all__ = [
     "SoundError", "Speaker", "SpeakerGrid", "Talker", "TextGrid", "TextGridError", "Token", "Track",
     "Transition", "adapted_grid", "agreement", "area_function", "bootstrap_by_speaker", "by_context", "cascade",
     "constriction", "contours", "corpus", "difference_readings", "distances", "elevation", "ellipse",
-    "fetch_corpus", "film", "fit_articulatory_model", "fit_transition", "glottal_source", "guided", "hedges",
+    "fetch_corpus", "film", "fit_articulatory_model", "fit_transition", "formant_table", "glottal_source", "guided", "hedges",
     "invert", "labels", "leave_one_out", "levels", "leverage", "limits", "lobanov", "look", "look_through",
     "marks", "mean_readings", "measure_formants", "midpoint", "missing_token", "mixed_model", "moved", "nearey",
     "normal", "outline", "pearson", "percent_readings", "permutation_test", "plausible_formants", "praat_tract",

@@ -6,6 +6,7 @@ Explained in notebook ``02_formants``.
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -54,6 +55,8 @@ class Sound:
         Samples a second, Hz.
     name : str
         For messages and tables.
+    notes : tuple of str
+        What was odd about the file.
 
     Examples
     --------
@@ -64,9 +67,15 @@ class Sound:
     samples: Array
     rate: int
     name: str = "sound"
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         checks.fields(self, SoundError, samples=_SOUND, rate=checks.whole(1, 10**7))
+
+    @property
+    def sr(self) -> int:
+        """Samples a second, Hz: the same as ``rate``."""
+        return self.rate
 
     @property
     def duration(self) -> float:
@@ -109,26 +118,45 @@ def _check_riff(path: Path) -> None:
             handle.seek(length + length % 2, 1)
 
 
+def one_channel(pieces: Iterable[Array], channel: int | None, channels: int, name: str) -> Array:
+    """Join pieces of shape (n, channels) as one channel, or as the mean of all, unless they cancel each other in it."""
+    if channel is not None and not 0 <= channel < channels:
+        raise SoundError(f"{name}: there is no channel {channel}; the file has {channels}")
+    if channel is not None or channels == 1:
+        return np.concatenate([np.zeros(0), *(piece[:, channel or 0] for piece in pieces)])
+    means, total, squares, n = [], np.zeros(channels), np.zeros(channels), 0
+    for piece in pieces:
+        means.append(piece.mean(axis=1))
+        total, squares, n = total + piece.sum(axis=0), squares + (piece**2).sum(axis=0), n + len(piece)
+    mean = np.concatenate([np.zeros(0), *means])
+    power = float((squares / max(n, 1) - (total / max(n, 1)) ** 2).mean())
+    # unrelated channels leave 1/channels of their power in the mean
+    if SILENCE**2 < power < np.inf and float(mean.var()) < 0.5 * power / channels:
+        raise SoundError(f"{name}: the channels cancel each other in their mean: use --channel 0, or another one")
+    return mean
+
+
 def _mono(path: Path, channel: int | None) -> tuple[Array, int]:
     """Samples of one channel, or the mean of all, and the rate; no more is held than is there, whatever is promised."""
-    pieces, frames = [], 0
     with _sound_file.opened(path) as file:
-        if channel is not None and not 0 <= channel < file.channels:
-            raise SoundError(f"{path.name}: there is no channel {channel}; the file has {file.channels}")
         too_long = SoundError(f"{path.name}: over {LONGEST:,} samples can't be measured at once; cut the recording")
         if LONGEST < file.frames * file.channels <= 2 * path.stat().st_size:  # there is room for what is promised
             raise too_long
-        for piece in _sound_file.blocks(file):
-            frames += len(piece)
-            if frames * file.channels > LONGEST:
-                raise too_long
-            pieces.append(piece.mean(axis=1) if channel is None else piece[:, channel])
-        lacks = _sound_file.missing(file, frames)
-        if lacks:
-            raise SoundError(
-                f"{path.name}: the file ends early ({lacks}); copy it again, or save what is there with a sound editor"
-            )
-        return np.concatenate([np.zeros(0), *pieces]), int(file.samplerate)
+
+        def pieces() -> Iterator[Array]:
+            frames = 0
+            for piece in _sound_file.blocks(file):
+                frames += len(piece)
+                if frames * file.channels > LONGEST:
+                    raise too_long
+                yield piece
+            lacks = _sound_file.missing(file, frames)
+            if lacks:
+                raise SoundError(
+                    f"{path.name}: the file ends early ({lacks}); to measure that, save it with a sound editor"
+                )
+
+        return one_channel(pieces(), channel, file.channels, path.name), int(file.samplerate)
 
 
 def read(path: str | Path, channel: int | None = None) -> Sound:
@@ -148,8 +176,8 @@ def read(path: str | Path, channel: int | None = None) -> Sound:
     Raises
     ------
     SoundError
-        If the file is missing, empty, truncated, not a sound, has no such channel, or holds values that are not
-        numbers.
+        If the file is missing, empty, truncated, not a sound, has no such channel or channels that cancel, or holds
+        values that are not numbers.
 
     Examples
     --------
@@ -178,12 +206,13 @@ def read(path: str | Path, channel: int | None = None) -> Sound:
     except ValueError as error:
         raise SoundError(str(error)) from error
     if samples.size == 0:
-        raise SoundError(f"{path.name}: the file has a header but no sound that can be read; copy it again")
+        raise SoundError(f"{path.name}: the file has a header but no sound that can be read")
     if not np.isfinite(samples).all():
         raise SoundError(f"{path.name}: the file holds samples that are not numbers; export it again as PCM")
     if (peak := float(np.abs(samples).max())) > FULL_SCALES:
         raise SoundError(f"{path.name}: samples reach {peak:.3g} times full scale; export it again as PCM")
-    return Sound(samples, rate, path.name)
+    odd = _sound_file.oddities(path)
+    return Sound(samples, rate, path.name, (odd,) if odd else ())
 
 
 @checks.takes(samples=_SAMPLES)

@@ -87,8 +87,14 @@ def formants(options: argparse.Namespace) -> int:
     for file, grid in zip(options.files, grids, strict=True):
         try:
             recording = audio_files.read(file, options.channel)
-            length = None if options.talker else recording.duration  # with a talker each interval gets its own reason
-            intervals = None if grid is None else textgrid.read(grid, length).tier(options.tier)
+            intervals = None
+            for note in recording.notes:
+                print(f"voicewire formants: {recording.name}: {note}", file=sys.stderr)
+            if grid is not None:
+                marks = textgrid.read(grid, recording.duration)
+                intervals = marks.tier(options.tier)
+                for note in marks.notes:
+                    print(f"voicewire formants: {marks.name}: {note}", file=sys.stderr)
             if intervals is not None and not intervals:
                 raise textgrid.TextGridError(f"{grid}: the tier holds no labelled interval")
             if options.talker:

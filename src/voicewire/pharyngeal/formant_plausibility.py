@@ -36,6 +36,10 @@ _BROAD: Final = (400.0, 600.0, 800.0)  # Hz: a broader pole is the voice's tilt 
 _APART: Final = 0.15  # share of the frequency by which two trackers may differ
 _SPACING: Final = 0.25  # of F0: how far a formant is off that lies between two harmonics, halfway at the mean
 _WIDE: Final = (150.0, 550.0)  # Hz: a pole's bandwidth from which confidence falls, and where nothing is left
+_CERTAIN: Final = 0.65  # agreement times narrowness below which a pole may be none, and the numbers above it shift
+_HALF: Final = 0.13  # share of the frequency that half the distance of two harmonics may have
+_DOUBLED: Final = 10.0  # dB by which the odd harmonics of a doubled period lie below the even ones
+_FLOOR: Final = 10 ** (-50 / 20)  # of the sound's level: noise softer than in a good recording
 _REACH: Final = 0.01  # s on either side of the point: three frames, and their median
 _CREAK: Final = 60.0  # Hz
 _HIGHEST: Final = 400.0  # Hz: above it the harmonics lie too wide apart for F1
@@ -109,6 +113,19 @@ def _middle(frames: list[Array]) -> Array:
     return found
 
 
+def _floored(samples: Array) -> Array:
+    """Give sound without noise the floor of a quiet recording: where a spectrum falls to nothing, trackers find poles.
+
+    Both find the same ones, being alike. What has its own floor is left as it is.
+    """
+    size, wanted = 1024, _FLOOR * float(samples.std())
+    frames = samples[: samples.size // size * size].reshape(-1, size) * np.hanning(size)
+    own = np.percentile((np.abs(np.fft.rfft(frames)) ** 2).mean(axis=0), 5) / (0.375 * size) if len(frames) else 0.0
+    if np.sqrt(own) > wanted:
+        return samples
+    return np.asarray(samples + wanted * np.random.default_rng(0).standard_normal(samples.size), dtype=float)
+
+
 def _both(sound: Sound, times: Sequence[float], ceiling: float) -> list[tuple[Array, Array]]:
     """Praat's Burg and the book's Levinson at each time: (frequency, bandwidth) by number, shape (2, 3) each."""
     import parselmouth
@@ -116,6 +133,7 @@ def _both(sound: Sound, times: Sequence[float], ceiling: float) -> list[tuple[Ar
 
     pad = np.zeros(round(_PAD * sound.rate))
     samples = np.concatenate([pad, sound.samples, pad])
+    samples = _floored(samples)
     whole = parselmouth.Sound(samples, sampling_frequency=sound.rate)
     burg = call(whole, "To Formant (burg)", 0.005, _POLES, ceiling, 0.025, 50.0)
     rate = 2 * ceiling
@@ -194,6 +212,36 @@ def _sure(frequency: float, bandwidth: float, apart: float, f0: float) -> float:
     return float(np.prod(1 - np.clip(shares, 0.0, 1.0)))
 
 
+def _doubts(praat: Array, own: Array, reasons: list[str], f0: float) -> list[bool]:
+    """Whether each number may be another formant's, which both trackers, being alike, would get wrong together.
+
+    A pole too many below a formant, or one for two, shifts the numbers. So a number is in doubt beside one that is
+    refused, above a pole that the trackers hardly agree on or that is broad or lies on F0, and where half the distance
+    of two harmonics is as much as the number may be wrong.
+    """
+    with np.errstate(invalid="ignore"):
+        agree = 1 - np.clip(np.abs(praat[0] - own[0]) / praat[0] / _APART, 0.0, 1.0)
+        narrow = 1 - np.clip((praat[1] - _WIDE[0]) / (_WIDE[1] - _WIDE[0]), 0.0, 1.0)
+        firm = np.nan_to_num(agree * narrow) >= _CERTAIN
+        harmonic = 0.5 * f0 > _HALF * praat[0]
+    firm[0] &= praat[0, 0] > 1.25 * f0
+    gap = [reason != "" for reason in reasons]
+    return [bool(any(gap[: k + 2]) or not firm[:k].all() or harmonic[k]) for k in range(3)]
+
+
+def _spacing(sound: Sound, time: float, f0: float) -> float:
+    """Return the distance of the harmonics (Hz): twice F0 where its odd harmonics are those of a doubled period."""
+    near = sound.part(time - 2.5 / f0, time + 2.5 / f0)
+    power = np.abs(np.fft.rfft(near * np.hanning(near.size), 4 * near.size)) ** 2
+    count = int(min(3000.0, 0.45 * sound.rate) / f0)
+    if count < 4:
+        return f0
+    at = np.rint(np.arange(1, count + 1) * f0 * 4 * near.size / sound.rate).astype(int)
+    lines = np.array([power[max(0, i - 4) : i + 5].max() for i in at if i < power.size])
+    odd, even = lines[0::2].sum(), lines[1::2].sum()
+    return 2 * f0 if odd < even * 10 ** (-_DOUBLED / 10) else f0
+
+
 @checks.takes(
     sound=checks.a(Sound), intervals=checks.maybe(checks.each(checks.a(Interval), least=0)),
     talker=checks.one_of(*TALKERS),
@@ -219,8 +267,9 @@ def answers(sound: Sound, intervals: Sequence[Interval] | None = None, talker: T
     pandas.DataFrame
         Three rows an interval; columns file, label, start, end, time (s), point, formant, frequency, bandwidth (Hz,
         Praat's; NaN with a reason), other (Hz, Levinson's; the same), confidence (0 to 1: the lower, the further the
-        trackers lie apart, the wider F0's harmonics lie for this formant, and the broader its pole), f0 (Hz), talker,
-        ceiling (Hz), reason ("" beside a number).
+        trackers lie apart, the wider F0's harmonics lie for this formant, and the broader its pole; halved where the
+        number may be another formant's: beside a refused number, above a doubtful pole, or where it may be a
+        harmonic), f0 (Hz), talker, ceiling (Hz), reason ("" beside a number).
 
     Raises
     ------
@@ -275,10 +324,13 @@ def answers(sound: Sound, intervals: Sequence[Interval] | None = None, talker: T
         nothing = np.full((2, 3), np.nan)
         praat, own = where.get(index, (nothing, nothing))
         reasons, apart = _sort(praat, own, bounds)
+        wide = f0 if gate else _spacing(sound, time, f0)
+        doubts = _doubts(praat, own, reasons, wide)
         for k in range(3):
             reason = gate or reasons[k]
             f, b = (np.nan, np.nan) if reason else (float(praat[0, k]), float(praat[1, k]))
-            other, sure = (np.nan, 0.0) if reason else (float(own[0, k]), _sure(f, b, float(apart[k]), f0))
+            other, sure = (np.nan, 0.0) if reason else (float(own[0, k]), _sure(f, b, float(apart[k]), wide))
+            sure *= 0.5 if doubts[k] else 1.0
             place = (sound.name, interval.label, interval.start, interval.end, "midpoint", time)
             rows.append((*place, k + 1, f, b, other, sure, f0, talker, best[1], reason))
     return pd.DataFrame(rows, columns=list(COLUMNS))

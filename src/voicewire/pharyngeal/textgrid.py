@@ -1,18 +1,22 @@
-"""TextGrids in and out: Praat's long and short text, UTF-8 and UTF-16, and its binary format.
+"""TextGrids in and out: what Praat reads (`textgrid_format`), and times counted from the sound's start.
 
 Explained in notebook ``02_formants``.
 """
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 __all__ = ["Grid", "Interval", "TextGridError", "read", "write"]
 
 from voicewire._kit import checks
+from voicewire.pharyngeal import textgrid_format
+
+_INSTANT: Final = 1e-3  # s: a grid that begins so near to 0 begins at 0
+SLACK: Final = 0.05  # s: TextGrid and sound may differ by it
 
 
 class TextGridError(ValueError):
@@ -56,14 +60,24 @@ class Interval:
 
 @dataclass(frozen=True)
 class Grid:
-    """Interval tiers by name, and the time (s) at which the grid ends.
+    """Interval tiers by name, and the times (s) at which the grid begins and ends.
 
     Attributes
     ----------
     tiers : dict of str to tuple of Interval
-        By name.
+        Labelled intervals by name of their tier; a name that several interval tiers have stands in ``every`` alone.
     end : float
         s.
+    name : str
+        Of the file.
+    start : float
+        s; not 0 for what Praat extracted with its times preserved.
+    points : dict of str to tuple of Interval
+        Point tiers; start and end of a point are the same.
+    every : tuple of (str, tuple of Interval or None)
+        All tiers in Praat's order, by name; None for a point tier.
+    notes : tuple of str
+        What was passed over.
 
     Examples
     --------
@@ -74,14 +88,18 @@ class Grid:
     tiers: dict[str, tuple[Interval, ...]]
     end: float
     name: str = "TextGrid"
+    start: float = 0.0
+    points: dict[str, tuple[Interval, ...]] = field(default_factory=dict)
+    every: tuple[tuple[str, tuple[Interval, ...] | None], ...] = ()
+    notes: tuple[str, ...] = ()
 
-    def tier(self, name: str | None = None) -> tuple[Interval, ...]:
-        """Return the labelled intervals of a tier (the only one, if no name is given).
+    def tier(self, name: str | int | None = None) -> tuple[Interval, ...]:
+        """Return the labelled intervals of a tier (the only interval tier, if no name is given).
 
         Parameters
         ----------
-        name : str, optional
-            Of the tier.
+        name : str or int, optional
+            Of the tier, or its number among all tiers, from 1, as Praat counts.
 
         Returns
         -------
@@ -90,61 +108,106 @@ class Grid:
         Raises
         ------
         TextGridError
-            If there is no such tier, or none was named and there are several.
+            If there is no such tier, several have this name, or none was named and there are several.
         """
-        have = ", ".join(map(repr, self.tiers)) or "none"
+        every = self.every or tuple(self.tiers.items())
+        numbered = {k: (own, marks) for k, (own, marks) in enumerate(every, 1) if marks is not None}
+        have = ", ".join(repr(own) for own, _ in numbered.values())
+        if not have:
+            raise TextGridError(f"{self.name}: no interval tier; vowels must stand in an interval tier")
         if name is None:
-            if len(self.tiers) != 1:
-                raise TextGridError(f"{self.name}: name one tier; there are interval tiers {have}")
-            return next(iter(self.tiers.values()))
-        if name not in self.tiers:
-            raise TextGridError(f"{self.name}: there is no interval tier {name!r}; there are {have}")
-        return self.tiers[name]
+            if len(numbered) != 1:
+                numbers = ", ".join(f"{k} {own!r}" for k, (own, _) in numbered.items())
+                raise TextGridError(f"{self.name}: name one tier, or its number; there are interval tiers {numbers}")
+            (chosen,) = numbered
+        else:
+            named = [k for k, (own, _) in numbered.items() if own == name]
+            if len(named) > 1:
+                numbers = " or ".join(map(str, named))
+                raise TextGridError(
+                    f"{self.name}: several interval tiers have the name {name!r}; take one by its number, {numbers}"
+                )
+            if named:
+                (chosen,) = named
+            elif str(name).isdecimal() and int(name) in numbered:
+                chosen = int(name)
+            else:
+                raise TextGridError(f"{self.name}: there is no interval tier {name!r}; there are {have}")
+        marks = numbered[chosen][1]
+        assert marks is not None
+        return marks
 
+    def fitted(self, duration: float, origin: float = 0.0) -> Grid:
+        """Return the grid with its times counted from the start of a sound of this duration (s).
 
-def _text(raw: bytes, path: Path) -> str:
-    if raw.startswith(b"ooBinaryFile"):
-        return _from_binary(path)
-    for mark, encoding in ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"\xef\xbb\xbf", "utf-8-sig")):
-        if raw.startswith(mark):
-            return raw.decode(encoding, errors="replace")
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError:
-        return raw.decode("latin-1")  # what old versions of Praat write
+        Praat's *Extract part* with *preserve times* makes grids that begin when the part does, and a sound file has no
+        such time: where grid and sound are equally long, the grid's start is subtracted.
 
+        Parameters
+        ----------
+        duration : float
+            Of the sound, s; the grid may differ by 50 ms.
+        origin : float
+            When the sound begins, s: 0 for files; a Sound of Praat's may begin later.
 
-def _from_binary(path: Path) -> str:
-    import parselmouth
+        Returns
+        -------
+        Grid
+            That begins at 0.
 
-    with tempfile.TemporaryDirectory() as folder:
-        plain = Path(folder) / "plain.TextGrid"
-        try:
-            parselmouth.read(str(path)).save_as_text_file(str(plain))
-        except parselmouth.PraatError as error:
-            raise TextGridError(f"{path.name}: a binary TextGrid that Praat cannot read; save it as text") from error
-        return _text(plain.read_bytes(), plain)
+        Raises
+        ------
+        TextGridError
+            If the grid is not the sound's by its times.
+        """
+        longer, later = abs(self.end - self.start - duration), abs(self.end - origin - duration)
+        together = abs(self.start - origin) <= _INSTANT
+        if together and origin == 0 and longer <= SLACK + _INSTANT:
+            return self
+        if not together and self.start != 0 and origin == 0 and longer <= SLACK and longer <= later:
+            note = f"the grid begins at {self.start:g} s and is as long as the sound: this was subtracted"
+        elif together and longer <= SLACK:
+            note = ""
+        elif self.start == 0 and origin == 0:
+            raise TextGridError(
+                f"{self.name}: the grid ends at {self.end:.3f} s, the sound at {duration:.3f} s; they differ"
+            )
+        else:
+            raise TextGridError(
+                f"{self.name}: the grid goes from {self.start:.3f} to {self.end:.3f} s, the sound from {origin:.3f} to "
+                f"{origin + duration:.3f} s; they differ, so no label can be placed"
+            )
+
+        def moved(marks: tuple[Interval, ...]) -> tuple[Interval, ...]:
+            return tuple(Interval(mark.label, mark.start - self.start, mark.end - self.start) for mark in marks)
+
+        return Grid(
+            {name: moved(marks) for name, marks in self.tiers.items()}, self.end - self.start, self.name, 0.0,
+            {name: moved(marks) for name, marks in self.points.items()},
+            tuple((name, None if marks is None else moved(marks)) for name, marks in self.every),
+            (*self.notes, *[note] * bool(note)),
+        )  # fmt: skip
 
 
 def read(path: str | Path, sound_duration: float | None = None) -> Grid:
-    """Read a TextGrid and, if the sound's duration is given, check that it belongs to it.
+    """Read a TextGrid as Praat does and, if the sound's duration is given, count its times from the sound's start.
 
     Parameters
     ----------
     path : str or Path
-        The file.
+        The file: text (long, short or chronological; UTF-8, UTF-16 or Latin-1) or binary.
     sound_duration : float, optional
         Seconds; grid and sound may differ by 50 ms.
 
     Returns
     -------
     Grid
-        Interval tiers with their labelled, non-empty intervals; point tiers are left out.
+        Interval tiers with their labelled, non-empty intervals; point tiers beside.
 
     Raises
     ------
     TextGridError
-        If the file is missing, empty, no TextGrid, or ends at another time than the sound.
+        If the file is missing, empty, nothing that Praat reads (with the line), or does not fit the sound.
 
     Examples
     --------
@@ -152,46 +215,29 @@ def read(path: str | Path, sound_duration: float | None = None) -> Grid:
     >>> bool(read(paths.data("pharyngeal") / "arabic_synthesiser.TextGrid").tiers)
     True
     """
-    from praatio import textgrid
-    from praatio.utilities import textgrid_io
-
     path = Path(path)
     if not path.is_file():
         raise TextGridError(f"{path}: there is no such file")
     raw = path.read_bytes()
     if not raw.strip():
         raise TextGridError(f"{path.name}: the file is empty; save the TextGrid again")
-    text = _text(raw, path)
-    if "TextGrid" not in text[:200]:
-        raise TextGridError(f"{path.name}: this is no TextGrid; save it from Praat with 'Save as text file'")
     try:
-        parsed = textgrid_io.parseTextgridStr(text.replace("\r\n", "\n"), False)
-        tiers = parsed["tiers"]
-        end = float(parsed["xmax"])
-        found = {
-            str(tier["name"]): tuple(
-                Interval(str(label), float(start), float(stop)) for start, stop, label in tier["entries"] if label
-            )
-            for tier in tiers
-            if tier["class"] == textgrid.constants.INTERVAL_TIER
-        }
-    except Exception as error:  # praatio raises whatever its parser stumbles over
-        raise TextGridError(f"{path.name}: the TextGrid is damaged or cut short; save it again") from error
-    names = [str(tier["name"]) for tier in tiers if tier["class"] == textgrid.constants.INTERVAL_TIER]
-    if len(names) > len(found):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise TextGridError(f"{path.name}: several interval tiers have the name {twice!r}; give each its own")
-    if not found:
-        raise TextGridError(f"{path.name}: no interval tier; vowels must stand in an interval tier")
-    for name, intervals in found.items():
-        for interval in intervals:
-            if not 0 <= interval.start < interval.end <= end + 1e-6:
-                raise TextGridError(f"{path.name}: tier {name!r}: {interval.label!r} has no proper start and end")
-    if sound_duration is not None and abs(end - sound_duration) > 0.05:
-        raise TextGridError(
-            f"{path.name}: the grid ends at {end:.3f} s, the sound at {sound_duration:.3f} s; they differ"
-        )
-    return Grid(found, end, path.name)
+        start, end, tiers = textgrid_format.parsed(raw)
+    except textgrid_format.FormatError as error:
+        raise TextGridError(f"{path.name}: {error}") from None
+    every = [(tier.name, tuple(Interval(m.label, m.start, m.end) for m in tier.marks if m.label)) for tier in tiers]
+    names = [tier.name for tier in tiers if not tier.points]
+    both = list(zip(tiers, every, strict=True))
+    grid = Grid(
+        {name: marks for tier, (name, marks) in both if not tier.points and names.count(name) == 1},
+        end, path.name, start, {name: marks for tier, (name, marks) in both if tier.points},
+        tuple((name, None if tier.points else marks) for tier, (name, marks) in both),
+        tuple(
+            f"tier {tier.name!r}: {mark.label!r} is passed over, as by Praat: another one begins at {mark.start:g} s"
+            for tier in tiers for mark in tier.twice if mark.label
+        ),
+    )  # fmt: skip
+    return grid if sound_duration is None else grid.fitted(sound_duration)
 
 
 def write(path: str | Path, tiers: dict[str, Sequence[Interval]], end: float) -> Path:
@@ -224,19 +270,32 @@ def write(path: str | Path, tiers: dict[str, Sequence[Interval]], end: float) ->
     ...     read(file).tier("vowels")[0].end
     0.2
     """
-    from praatio import textgrid
-    from praatio.utilities.errors import PraatioException
-
     if not any(tiers.values()):
         raise TextGridError("there are no intervals to write")
-    grid = textgrid.Textgrid(0.0, end)
-    try:
-        for name, intervals in tiers.items():
-            entries = [(item.start, item.end, item.label) for item in intervals]
-            if any(item.start < 0 or item.end > end for item in intervals):
+    lines = ['File type = "ooTextFile"', 'Object class = "TextGrid"', "", "xmin = 0 ", f"xmax = {_number(end)} "]
+    lines += ["tiers? <exists> ", f"size = {len(tiers)} ", "item []: "]
+    for k, (name, intervals) in enumerate(tiers.items(), 1):
+        rows, last = [], 0.0
+        for item in sorted(intervals, key=lambda each: each.start):
+            if item.start < 0 or item.end > end:
                 raise TextGridError(f"tier {name!r} reaches beyond the sound's {end:.3f} s")
-            grid.addTier(textgrid.IntervalTier(name, entries, 0.0, end))
-        grid.save(str(path), format="long_textgrid", includeBlankSpaces=True)
-    except PraatioException as error:
-        raise TextGridError(f"tier cannot be written: {error}") from error
+            if item.start < last or item.start == item.end:
+                raise TextGridError(f"tier {name!r}: {item.label!r} overlaps the interval before it or has no length")
+            rows += [("", last, item.start)] * (item.start > last) + [(item.label, item.start, item.end)]
+            last = item.end
+        rows += [("", last, end)] * (last < end)
+        lines += [f"    item [{k}]:", '        class = "IntervalTier" ', f"        name = {_quoted(name)} "]
+        lines += ["        xmin = 0 ", f"        xmax = {_number(end)} ", f"        intervals: size = {len(rows)} "]
+        for i, (label, first, stop) in enumerate(rows, 1):
+            lines += [f"        intervals [{i}]:", f"            xmin = {_number(first)} "]
+            lines += [f"            xmax = {_number(stop)} ", f"            text = {_quoted(label)} "]
+    Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
     return Path(path)
+
+
+def _number(seconds: float) -> str:
+    return repr(float(seconds)).removesuffix(".0")
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'

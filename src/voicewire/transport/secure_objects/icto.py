@@ -268,10 +268,16 @@ def _text(kind: str, name: str, sealing: bytes, signing: bytes) -> str:
     return f"voicewire-icto-{kind}-1\n{name}\n{keys[0]}\n{keys[1]}\n"
 
 
+def _unmarked(raw: bytes) -> str:
+    """Decode a key file that has been through Windows: a mark of UTF-8 or UTF-16 before it, lines that end in CRLF."""
+    utf16 = raw[:2] in (b"\xff\xfe", b"\xfe\xff")
+    return raw.decode("utf-16" if utf16 else "utf-8-sig").replace("\r\n", "\n")
+
+
 def _read(kind: str, path: Path) -> tuple[str, bytes, bytes]:
     refused = IctoError(f"{path.name} is not an ICTO {kind} key file")
     try:
-        text = path.read_bytes().decode()
+        text = _unmarked(path.read_bytes())
         _, name, sealing, signing = text.splitlines()
         keys = [base64.b64decode(k, validate=True) for k in (sealing, signing)]
         again = _text(kind, name, keys[0], keys[1])

@@ -1,0 +1,231 @@
+"""Formants of recordings as one table: of a file, samples, a Praat Sound, or a folder of sounds and TextGrids."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from voicewire._kit import checks
+from voicewire.pharyngeal import audio_files, formant_plausibility, textgrid
+from voicewire.pharyngeal import formants as trackers
+from voicewire.pharyngeal.audio_files import Sound, SoundError
+from voicewire.pharyngeal.formant_plausibility import TALKERS, Talker
+from voicewire.pharyngeal.textgrid import Grid, Interval, TextGridError
+
+__all__ = ["COLUMNS", "SUFFIXES", "figure", "formants", "pairs"]
+
+COLUMNS: Final = (
+    "file", "label", "start", "end", "time", "F1", "F2", "F3", "F4", "confidence", "pitch", "intensity", "duration",
+    "reason",
+)  # fmt: skip
+SUFFIXES: Final = (".wav", ".flac", ".aif", ".aiff", ".ogg")
+_HEARING: Final = 2e-5  # Pa: Praat takes full scale for 1 Pa, and gives dB above this
+
+
+def pairs(folder: Path) -> tuple[list[tuple[Path, Path | None]], list[str]]:
+    """Return the sounds of a folder, each with the TextGrid of its name (None without), and what has no partner."""
+    files = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
+    grids = {path.stem: path for path in files if path.suffix.lower() == ".textgrid"}
+    sounds = [path for path in files if path.suffix.lower() in SUFFIXES]
+    if not sounds:
+        raise SoundError(f"{folder}: no sound files ({', '.join(SUFFIXES)}) in this folder")
+    alone = sorted(set(grids) - {path.stem for path in sounds})
+    return [(path, grids.get(path.stem)) for path in sounds], [
+        f"{grids[stem].name} was passed over: there is no sound of this name" for stem in alone
+    ]
+
+
+def _sounded(source: Any, sr: float | None, channel: int | None) -> tuple[Sound, float]:
+    """Return samples or a Praat Sound as our `Sound`, and the time (s) at which it begins."""
+    if isinstance(source, Sound):
+        return source, 0.0
+    if type(source).__module__.partition(".")[0] == "parselmouth":
+        samples, rate, start = np.asarray(source.values, float), source.sampling_frequency, float(source.xmin)
+    else:
+        if isinstance(source, tuple) and len(source) == 2 and np.ndim(source[1]) == 0:
+            if sr is not None:
+                raise SoundError("give the rate once: as (y, sr), or as sr")
+            source, sr = source
+        if sr is None:
+            raise SoundError("samples need their rate in Hz: give (y, sr)")
+        samples, rate, start = np.atleast_2d(np.asarray(source, float)), sr, 0.0
+        if samples.ndim == 2 and samples.shape[1] < samples.shape[0]:  # soundfile has (n, channels), librosa the other
+            samples = samples.T
+    if not float(rate).is_integer():
+        raise SoundError(f"a rate of {rate} Hz is no whole number; resample the sound first")
+    if samples.ndim != 2:
+        raise SoundError(f"samples of shape {samples.shape} are no sound: one or two dimensions are")
+    mono = audio_files.one_channel([samples.T], channel, samples.shape[0], "sound")
+    return Sound(mono, int(rate)), start
+
+
+def _fourth(sound: Sound, rows: pd.DataFrame) -> NDArray[np.float64]:
+    """Return F4 (Hz), Praat's next narrow pole above an F3 that has a number, at the ceiling of F1 to F3."""
+    found = np.full(len(rows), np.nan)
+    ceiling = float(rows["ceiling"].iloc[0]) if len(rows) else np.nan
+    if np.isfinite(ceiling) and rows["F3"].notna().any():
+        track = trackers.track(sound, "praat", trackers.Settings(ceiling=ceiling))
+        for k, (time, third) in enumerate(zip(rows["time"], rows["F3"], strict=True)):
+            poles, _ = track.at(float(time))
+            above = poles[poles > 1.05 * third]
+            found[k] = above.min() if above.size else np.nan
+    return found
+
+
+def _intensity(samples: NDArray[np.float64]) -> float:
+    power = float(np.mean(samples**2)) if samples.size else 0.0
+    return 10 * float(np.log10(power / _HEARING**2)) if power > 0 else np.nan
+
+
+def _rows(sound: Sound, marks: Sequence[Interval] | None, talker: Talker) -> pd.DataFrame:
+    long = formant_plausibility.answers(sound, marks, talker)
+    first = long[long["formant"] == 1].reset_index(drop=True)
+    rows = first[["file", "label", "start", "end", "time", "ceiling"]].copy()
+    sure = np.full((3, len(rows)), np.nan)
+    reasons: list[list[str]] = [[] for _ in range(len(rows))]
+    for k in (1, 2, 3):
+        one = long[long["formant"] == k].reset_index(drop=True)
+        rows[f"F{k}"] = one["frequency"]
+        sure[k - 1] = one["confidence"].where(one["frequency"].notna())
+        for said, reason in zip(reasons, one["reason"], strict=True):
+            said += [f"F{k}: {reason}"] * (reason != "")
+    rows["F4"] = _fourth(sound, rows)
+    none = np.isnan(sure).all(axis=0)
+    rows["confidence"] = np.where(none, 0.0, np.min(np.nan_to_num(sure, nan=1.0), axis=0))
+    rows["pitch"] = first["f0"]
+    rows["intensity"] = [_intensity(sound.part(a, b)) for a, b in zip(rows["start"], rows["end"], strict=True)]
+    rows["duration"] = rows["end"] - rows["start"]
+    whole = {said[0].partition(": ")[2] for said in reasons if said}
+    rows["reason"] = [
+        said[0].partition(": ")[2] if len({each.partition(": ")[2] for each in said}) == 1 and len(said) == 3
+        else "; ".join(said) for said in reasons
+    ] if whole else ""  # fmt: skip
+    return rows[list(COLUMNS)]
+
+
+@checks.takes(
+    channel=checks.maybe(checks.whole(0, 1000)), talker=checks.one_of(*TALKERS),
+    certain=checks.maybe(checks.number(0.0, 1.0)),
+)  # fmt: skip
+def formants(
+    source: Any,
+    sr: float | None = None,
+    *,
+    textgrid_file: str | Path | None = None,
+    tier: str | int | None = None,
+    talker: Talker = "any",
+    channel: int | None = None,
+    certain: float | None = None,
+) -> pd.DataFrame:
+    """Measure F1 to F4, pitch and intensity in the middle of each label, or of whole sounds, as a tidy table.
+
+    Parameters
+    ----------
+    source : str, Path, tuple of (ndarray, float), parselmouth.Sound or Sound
+        A sound file; a folder of sound files, each with a TextGrid of its name or without; samples (from -1 to 1, of
+        shape (n,), (n, channels) or (channels, n)) with their rate in Hz; or a sound of Praat's.
+    sr : float, optional
+        Rate of samples that are given without, Hz.
+    textgrid_file : str or Path, optional
+        TextGrid of a single sound; a file without one looks for none.
+    tier : str or int, optional
+        Interval tier of the labels, or its number, from 1, if a TextGrid has several.
+    talker : {"any", "man", "woman", "child"}
+        Whose limits and ceilings.
+    channel : int, optional
+        Channel to take, from 0; None takes the mean of all.
+    certain : float, optional
+        Keep only the labels whose confidence is above this, from 0 to 1, such as 0.5.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row a label: file, label, start, end, time (s), F1 to F4 (Hz, NaN without a number), confidence (0 to 1, the
+        lowest of F1 to F3 that have a number; F4 is not judged), pitch (Hz), intensity (dB above 2e-5, as Praat has
+        it), duration (s), reason ("", or why numbers are missing). What was odd or passed over stands in
+        ``attrs["notes"]`` and is a warning.
+
+    Raises
+    ------
+    SoundError
+        For what is no sound, or a folder without.
+    TextGridError
+        For a TextGrid that can't be read or is not the sound's. In a folder such a file is passed over, with a warning.
+
+    Examples
+    --------
+    >>> from voicewire._kit import paths
+    >>> table = formants(paths.data("pharyngeal"), talker="man", certain=0.5)
+    >>> bool((table["confidence"] > 0.5).all())
+    True
+    """
+    notes: list[str] = []
+    tables: list[pd.DataFrame] = []
+    folder = isinstance(source, str | Path) and Path(source).is_dir()
+    if folder and textgrid_file is not None:
+        raise TextGridError("a folder's TextGrids are those of its sounds' names; leave textgrid_file out")
+    work: list[tuple[Any, str | Path | Grid | None]] = [(source, textgrid_file)]
+    if folder:
+        found, notes = pairs(Path(source))
+        work = list(found)
+    for each, grid in work:
+        try:
+            if isinstance(each, str | Path):
+                sound, origin = audio_files.read(each, channel), 0.0
+            else:
+                sound, origin = _sounded(each, sr, channel)
+            notes += [f"{sound.name}: {note}" for note in sound.notes]
+            marks = None
+            if grid is not None:
+                whole = textgrid.read(grid).fitted(sound.duration, origin)  # type: ignore[arg-type]
+                notes += [f"{whole.name}: {note}" for note in whole.notes]
+                marks = whole.tier(tier)
+                if not marks:
+                    raise TextGridError(f"{whole.name}: the tier holds no labelled interval")
+            rows = _rows(sound, marks, talker)
+        except (SoundError, TextGridError) as error:
+            if not folder:
+                raise
+            notes.append(f"{error}; the file was passed over")
+            continue
+        rows[["start", "end", "time"]] += origin
+        tables.append(rows)
+    if not tables:
+        raise SoundError("; ".join(notes))
+    table = pd.concat(tables, ignore_index=True)
+    if certain is not None:
+        kept = table["confidence"] > certain
+        if not kept.all():
+            notes.append(f"{int((~kept).sum())} of {len(table)} labels are no surer than {certain:g} and were left out")
+        table = table[kept].reset_index(drop=True)
+    table.attrs["notes"] = notes
+    for note in notes:
+        warnings.warn(note, stacklevel=2)
+    return table
+
+
+def figure(table: pd.DataFrame, target: str | Path) -> Path:
+    """Draw the vowels of a table by F2 and F1, the labels as text, and save it; what is doubtful is pale."""
+    from matplotlib.figure import Figure
+
+    shown = table[table["F1"].notna() & table["F2"].notna()]
+    drawing = Figure(figsize=(6, 5), layout="constrained")
+    ax = drawing.subplots()
+    for k, (label, rows) in enumerate(shown.groupby("label", sort=True)):
+        pale = np.where(rows["confidence"] > 0.5, 1.0, 0.35)
+        ax.scatter(rows["F2"], rows["F1"], s=12, color=f"C{k % 10}", alpha=pale)
+        for f2, f1, alpha in zip(rows["F2"], rows["F1"], pale, strict=True):
+            name = str(label).replace("$", r"\$")
+            ax.annotate(name, (f2, f1), (3, 3), textcoords="offset points", color=f"C{k % 10}", alpha=alpha)
+    ax.set(xlabel="F2 (Hz)", ylabel="F1 (Hz)")
+    ax.set_title(f"{len(shown)} of {len(table)} labels have F1 and F2; pale: confidence up to 0.5", fontsize=9)
+    ax.invert_xaxis()
+    ax.invert_yaxis()
+    drawing.savefig(target, dpi=150)
+    return Path(target)
