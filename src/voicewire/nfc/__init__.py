@@ -10,9 +10,9 @@ from voicewire._kit.lazy import lazily
 __all__ = [
     "LWIP", "Channel", "Estimated", "Ethernet", "Exchange", "Fragment", "FragmentedSession", "Link", "Outcomes",
     "OutsideRegimeError", "ParameterError", "Parts", "Recovery", "Result", "Session", "ShortSession",
-    "WitnessError", "WitnessRow", "byte_sum", "crc_a", "crc_b", "error_bits", "estimated", "fragments",
-    "framed", "free_slots", "latency", "latency_map", "lwip_available", "passes", "power_share", "reassembled",
-    "run_lwip", "script", "seconds", "segment_sizes", "shared", "slots_of_datagram", "undetected", "unframed",
+    "WitnessError", "WitnessRow", "byte_sum", "crc_a", "crc_b", "error_bits", "estimated", "fragments", "framed",
+    "free_slots", "latency", "latency_map", "lwip_available", "passes", "power_share", "reassembled", "run_lwip",
+    "run_session", "script", "seconds", "segment_sizes", "shared", "slots_of_datagram", "undetected", "unframed",
 ]  # fmt: skip
 
 __getattr__, __dir__ = lazily(__name__)

@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +29,7 @@ from voicewire.nfc.link import (
 )
 from voicewire.nfc.tcp.tcp_session_state import Around, Settings
 
-__all__ = ["LWIP", "MAXIMUM_RETRANSMISSIONS", "RESPONSE_LATENCY", "RTO", "Recovery", "Result", "Session"]
+__all__ = ["LWIP", "MAXIMUM_RETRANSMISSIONS", "RESPONSE_LATENCY", "RTO", "Recovery", "Result", "Session", "run_session"]
 
 RESPONSE_LATENCY = paper.STALL_PRINTED  # s at each end: one window stall is one response (assumption, notebook 1)
 RTO = 3.0  # s, constant: the initial value that lwIP ships with (assumption, notebook 2)
@@ -381,3 +382,40 @@ class Result:
         if self.gave_up:
             return f"gave up after {self.session.retransmissions} retransmissions"
         return "delivered"
+
+
+@checks.takes(error=ParameterError, seed=checks.seed)
+def run_session(size: int, *, seed: int = 0, log: bool = False, **settings: Any) -> Result:
+    """Transfer so many bytes through the bridge once, and say what came of it.
+
+    Parameters
+    ----------
+    size : int
+        Bytes to transfer.
+    seed : int
+        Of the channel's and the Ethernet's errors.
+    log : bool
+        Keep the list of all packets (`Result.packets`).
+    **settings
+        Those of `Session`, such as ``mss=256`` (bytes) or ``channel=Channel.random(1e-4)``.
+
+    Returns
+    -------
+    Result
+        What came of it; its times are in seconds.
+
+    Raises
+    ------
+    ParameterError
+        For a setting that no session can have.
+
+    Examples
+    --------
+    >>> run_session(5000, mss=256).outcome
+    'delivered'
+    """
+    try:
+        made = Session(size, **settings)
+    except TypeError as error:
+        raise ParameterError(f"a session has no such setting: {error}") from None
+    return made.run(np.random.default_rng(seed), log)
