@@ -58,8 +58,8 @@ FINE = 64
 EVERY = FIRST // 16
 RIVAL_SEEDS = range(100, 200)
 """Twenty runs of five seeds each."""
-SPEECH_SEEDS = range(2, 22)
-"""Twenty runs of one conversation each."""
+SPEECH_SEEDS = range(2, 23)
+"""Runs of one conversation each: twenty, and one in which no filter is back before the end."""
 PEER_SEEDS = range(20)
 """The first five are the claims' own; all are four runs of the rivals."""
 LABELS: dict[str, Sequence[str]] = {
@@ -344,10 +344,11 @@ def _spoken_runs(rows: Rows) -> dict[str, list[Any]]:
     far = {(n, alpha): of("far room", "before", alpha=alpha, reuse=n) for n, alpha in SPOKEN}
     gaps = {n: far[n, 0.0] - far[n, 0.4] for n in (1, 3, 5)}
     spoken = of("NLMS", "before")
+    four, twelve = (of("moves", "t15", updates=n) for n in (4, 12))
+    back = np.isfinite(four)  # within the 12 s after the change
     return {
         "echo.speech-tracking-with-nit": [
-            dict.fromkeys(speech_times(), ratio)
-            for ratio in of("moves", "t15", updates=12) / of("moves", "t15", updates=4)
+            dict.fromkeys(speech_times(), ratio) for ratio in twelve[back] / four[back]
         ],
         "echo.speech-predistortion-gap": [
             {f"{n}{whose}": gap[i] for n, gap in gaps.items() for whose in ("", ", recorded voices")}
