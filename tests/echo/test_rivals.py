@@ -38,7 +38,8 @@ def test_the_first_convergence_is_as_recorded():
         where = {"filter": "five passes", "epsilon": row["epsilon"], "seed": 0}
         assert recorded("first", "best", **where) == pytest.approx(row["best"], abs=1e-2)
     rows = experiments.read("first")
-    tried = {("five passes", epsilon) for epsilon in alternative_mechanisms.EPSILONS}
+    every = (*alternative_mechanisms.EPSILONS, *alternative_mechanisms.LARGER)
+    tried = {("five passes", epsilon) for epsilon in every}
     assert {(row["filter"], row["epsilon"]) for row in rows} == tried | {("NLMS", 0.0)}
 
 
@@ -82,6 +83,18 @@ def test_the_steady_state_without_predistortion_is_set_beside_that_with_it():
     floor = {alpha: [row["before"] for row in rows if row["alpha"] == alpha] for alpha in (0.0, 0.4)}
     found = alternative_mechanisms.by_epsilon()["echo.alpha0-nit5-steady"]["100"]
     assert found == pytest.approx(np.subtract(floor[0.0], floor[0.4]))
+
+
+def test_there_are_twenty_runs_wherever_chance_plays():
+    runs = alternative_mechanisms.runs()
+    assert {name for name, made in runs.items() if len(made) < 20} == set()
+
+
+def test_a_larger_epsilon_starts_no_better():
+    """Beyond 100, the ledger's largest, the best of the first five memories gets worse again."""
+    (hundred,) = {tuple(alternative_mechanisms.by_epsilon()["echo.alpha0-nit5-converges-first"]["100"])}
+    bests = [np.mean(best) for best in alternative_mechanisms.larger_epsilons().values()]
+    assert np.mean(hundred) < bests[0] < bests[1]
 
 
 def test_five_seeds_make_a_run():

@@ -6,7 +6,13 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from voicewire_book.chapters.echo import alternative_mechanisms, experiments, prose_claims, recorded_conversations
+from voicewire_book.chapters.echo import (
+    alternative_mechanisms,
+    correlation_factors,
+    experiments,
+    prose_claims,
+    recorded_conversations,
+)
 
 __all__ = ["RECORDINGS"]
 
@@ -15,6 +21,7 @@ TABLES = (
     | alternative_mechanisms.RECORDINGS
     | prose_claims.RECORDINGS
     | recorded_conversations.RECORDINGS
+    | correlation_factors.RECORDINGS
 )
 
 

@@ -156,8 +156,6 @@ def run(quick: bool = False) -> dict[str, Plain]:
     for k, formant in enumerate(("f1", "f2", "f3")):
         found[f"pharyngeal.intro.larynx-lowers-{formant}"] = by_height[:, k].tolist()
     found["pharyngeal.intro.f1-f2-approach"] = root_advances(plain).tolist()
-    third = 100 * changes["tongue, jaw, lips"][:, 2] / vocal_tract_shapes.targets()[0][2]
-    found["pharyngeal.intro.f3-unchanged"] = float(third.mean())
     return found
 
 

@@ -222,6 +222,46 @@ def printed_percent(context: str, formant: str) -> float:
     return float(cell(2, f"{context}-percent", formant))
 
 
+def _token_changes(formant: str, percent: bool = False) -> dict[str, list[float]]:
+    """Return how far a formant of Table II's five tokens beside /tˁ/ lies from either plain vowel, Hz or percent."""
+    found = {}
+    for name, plain in BASELINES.items():
+        base = plain()[formant]
+        changes = [hertz - base for hertz in tokens(2, formant, "tt").values()]
+        found[name] = [100 * change / base for change in changes] if percent else changes
+    return found
+
+
+def _cited_results() -> Derived:
+    """Set what the introduction takes from another study beside Table II's tokens."""
+    rises, changes = _token_changes("F1"), _token_changes("F2")
+    words = "Found of another speaker; here it is asked of this paper's own vowels."
+    both = {
+        name: {"rise of F1": rises[name], "fall of F2": [-change for change in changes[name]]} for name in BASELINES
+    }
+    return {
+        "intro.f3-unchanged": (_token_changes("F3", percent=True), words),
+        "intro.f1-rises-f2-falls": (both, words),
+    }
+
+
+def _two_places() -> Derived:
+    """Recompute what one place says from the numbers of another."""
+    shift = paper.TEXT_SHIFT
+    relief = 1 - float(shift["ayntah"]["F2"]) / float(shift["tt"]["F2"])
+    hertz = float(shift["ayntah"]["F4"])
+    return {
+        "text.f2-relief-half": (
+            relief,
+            "Hertz and percentages are of two plain vowels: by the text's the fall is lessened by a quarter.",
+        ),
+        "text.f4-016-percent": (
+            {name: 100 * hertz / plain()["F4"] for name, plain in BASELINES.items()},
+            "0.16 % is the change from Table II's plain row, by which F4 hardly moves; the hertz are from the text's.",
+        ),
+    }
+
+
 def _formant_relations() -> Derived:
     """Recompute what the text says of one formant against another."""
     shift = {key: {f: float(v) for f, v in row.items()} for key, row in paper.TEXT_SHIFT.items()}
@@ -313,7 +353,8 @@ def text_acoustics() -> Derived:
             "Both are differences of percentages of the plain vowel, in points.",
         )
     }
-    return baseline | _formant_shifts() | _f1_percents() | _formant_relations() | orders | concluded
+    found = baseline | _formant_shifts() | _f1_percents() | _formant_relations() | orders | concluded
+    return found | _cited_results() | _two_places()
 
 
 def larynx_f1() -> tuple[list[str], list[float], list[float]]:
