@@ -114,6 +114,19 @@ def _larger_on_f1() -> tuple[str, str]:
     return max(hertz, key=hertz.__getitem__), max(percent, key=percent.__getitem__)
 
 
+_IN_WORDS: Derived = {
+    "conclusion.f4-two-words": (
+        ("a moderate increase", "not influenced"),
+        "It is 0.6 % by the text's plain vowel; the one place calls that moderate, the other nothing.",
+    ),
+    "method.one-constriction": (
+        ("one point a frame", "two constrictions"),
+        "The rule names one point a frame; the figures of the second constriction stand in rows of the vowel.",
+    ),
+}
+"""What two places of the paper say in words, and what there is to say of it."""
+
+
 def conclusions() -> Derived:
     """Compute what abstract, hypothesis and conclusion say: claim id -> (value, what there is to say)."""
     over = _over_plain()
@@ -151,14 +164,7 @@ def conclusions() -> Derived:
             {name: _farthest(name) for name in BASELINES},
             "F1 changes more still. F4 is no measure here: by the same sentence /tˁ/ does not influence it.",
         ),
-        "conclusion.f4-two-words": (
-            ("a moderate increase", "not influenced"),
-            "It is 0.6 % by the text's plain vowel; the one place calls that moderate, the other nothing.",
-        ),
-        "method.one-constriction": (
-            ("one point a frame", "two constrictions"),
-            "The rule names one point a frame; the figures of the second constriction stand in rows of the vowel.",
-        ),
+        **_IN_WORDS,
         "conclusion.tt-dominant": ({f"to {row}": abs(both - value) for row, value in f2.items()}, ""),
         "conclusion.f2-effects-reduced": (
             {name: _reduced("ayntah", name) for name in BASELINES},
