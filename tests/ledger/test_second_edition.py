@@ -392,8 +392,8 @@ def test_a_stated_number_of_runs_stands_beside_the_verdict(tmp_path, capsys):
         (claim(places=["here", "there"]), "by-reading and the two places go together"),
         (claim(state="registered"), "a registered claim needs its statistic"),
         (claim(waits="a mechanism"), "only a registered claim waits for something"),
-        (claim(rival={"none": "a count"}), "can do without a rival mechanism only for a reason of 20 letters or more"),
-        (claim("value", rival={"none": "nothing is drawn, "[:19]}), "only for a reason of 20 letters or more"),
+        (claim(rival={"none": "a count"}), "say in at least 20 characters why no rival mechanism is possible"),
+        (claim("value", rival={"none": "a count" + " " * 20}), "say in at least 20 characters why no rival mechanism"),
         (claim(readings=[READINGS[0], READINGS[0]]), "two readings have the same name"),
         (claim(readings=[{**one, "excluded": "by Table 2"} for one in READINGS]), "every reading is excluded"),
         (claim("value", paired=True), "only the samples of an ordering or a trend can be paired"),
@@ -413,12 +413,9 @@ def test_a_claim_loads_while_one_reading_is_left():
     claim(readings=[{**READINGS[0], "excluded": "by Table 2"}, READINGS[1]]).check()
 
 
-@pytest.mark.parametrize("kind", ["value", "ordering", "trend", "arithmetic"])
-def test_a_claim_of_any_kind_may_say_why_no_rival_is_possible(kind):
-    printed = {"ordering": ["a", "b"], "trend": "increasing"}.get(kind, 1)
-    tolerance = {"absolute": 1} if kind in ("value", "arithmetic") else None
-    fields = {"printed": printed, "tolerance": tolerance, "tolerance_reason": "One digit."}
-    claim(kind, **fields, rival={"none": "a deterministic count"}).check()
+@pytest.mark.parametrize("kind", ["ordering", "value"])
+def test_any_claim_can_do_without_a_rival_if_it_says_why(kind):
+    claim(kind, rival={"none": "a deterministic count"}).check()
 
 
 @pytest.mark.parametrize(

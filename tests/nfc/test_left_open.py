@@ -4,17 +4,26 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binom
 
 from voicewire.nfc import paper
+from voicewire.nfc.beyond.ethernet import Ethernet
 from voicewire.nfc.channel import Channel
 from voicewire.nfc.errors import ParameterError
 from voicewire.nfc.link import Link
 from voicewire.nfc.session import Session
 from voicewire_book.chapters.nfc import experiments
-from voicewire_book.chapters.nfc.readings import EFFICIENCY_WITHIN, SHORT_RESPONSE, efficiency_readings, left_open
+from voicewire_book.chapters.nfc.readings import (
+    EFFICIENCY_WITHIN,
+    SHORT_RESPONSE,
+    efficiency_readings,
+    left_open,
+    rank_interval,
+    share_interval,
+)
 from voicewire_book.kit import claims
 
-NOT_TESTABLE = "not testable here"
+HANGS = "hangs on what the paper does not say"
 
 
 @given(st.integers(0, 2), st.integers(0, 10**6))
@@ -60,7 +69,7 @@ def test_seven_slots_a_response_bring_the_smallest_cell_of_table_73_within_reach
     eight, seven = experiments.exchanges(50)[cell], experiments.exchanges(50, SHORT_RESPONSE)[cell]
     assert eight.seconds.min() > printed >= seven.seconds.min()
     verdicts = {row["id"]: row["verdict"] for row in claims.scorecard(study="nfc")}
-    assert verdicts["nfc.table-7.3.burst-1e-6"] == NOT_TESTABLE
+    assert verdicts["nfc.table-7.3.burst-1e-6"] == HANGS
 
 
 def test_one_comparison_gains_as_printed_with_equal_windows_too_and_no_mean_does():
@@ -126,8 +135,8 @@ def test_an_equal_latency_is_not_a_longer_one():
     assert steps["section"] == pytest.approx(0) and steps["none"] > 0.001
 
 
-def test_whole_sections_fall_as_a_reading_where_they_miss_the_72_percent():
-    """By every session that fits the efficiencies, against Eq. 5.4 and with sections at frequency 0 too."""
+def test_whole_sections_miss_the_72_percent_and_stay_a_reading_as_the_text_asks_for_them():
+    """By every session that fits the efficiencies, against Eq. 5.4 and, by 0.27 points, with sections throughout."""
     _, shared = experiments.efficiencies_left_open()
     for name, left in shared.items():
         misses = abs(left.nearest - paper.CONTROL_EFFICIENCY) > EFFICIENCY_WITHIN
@@ -138,11 +147,44 @@ def test_whole_sections_fall_as_a_reading_where_they_miss_the_72_percent():
         for way in claim.readings
         if name in ("nfc.control.increasing", "nfc.control.steepens", "nfc.control.slight")
     }
-    assert len(readings) == 9
-    assert all(out == (way == "section rounded up") for (_, way), out in readings.items())
+    assert len(readings) == 9 and not any(readings.values())
+    assert abs(shared["section at frequency 0 too"].nearest - paper.CONTROL_EFFICIENCY) < EFFICIENCY_WITHIN + 0.3
 
 
 def test_what_is_lost_hangs_on_no_response_and_on_no_timer():
     base = experiments.exchanges(40)
     for other in (experiments.exchanges(40, SHORT_RESPONSE), experiments.exchanges(40, backoff=True)):
         assert all(np.array_equal(base[cell].losses, other[cell].losses) for cell in base)
+
+
+def test_a_very_large_window_costs_more_without_congestion_as_long_as_the_memory_is_small():
+    """It is the bridge's memory: with it the cost stays when the others' packets go, and without it there is none."""
+
+    def costs(**port):
+        ends = []
+        for window in (8192, 32768):
+            session = Session(50_000, window=window, window_limit=window, ethernet=Ethernet(**port))
+            ends.append(np.mean([session.run(np.random.default_rng(seed)).seconds for seed in range(60)]))
+        return ends[1] - ends[0]
+
+    assert costs(room=8) > costs(room=8, load=0.5, loss=0.04) > 1
+    assert costs(room=8, loss=0.04) > 1
+    assert max(costs(load=0.5), costs(load=0.5, loss=0.04)) < 0.5
+
+
+@given(st.integers(1, 400), st.data())
+def test_the_interval_of_a_share_holds_it_and_is_the_binomial_ones(runs, data):
+    hits = data.draw(st.integers(0, runs))
+    found = share_interval(100 * hits / runs, runs)
+    assert 0 <= found.low <= found.estimate <= found.high <= 100 and found.n == runs
+    if hits < runs:  # so many hits or fewer are as unlikely as 2.5 % at the upper end
+        assert binom.cdf(hits, runs, found.high / 100) == pytest.approx(0.025, abs=1e-6)
+
+
+@given(st.integers(10, 200), st.integers(0, 10**6))
+def test_the_interval_of_a_rank_correlation_does_not_see_how_the_values_are_spaced(runs, seed):
+    x, y = np.random.default_rng(seed).normal(size=(2, runs))
+    found = rank_interval(x, y)
+    assert -1 <= found.low <= found.estimate <= found.high <= 1 and found.low < found.high
+    assert rank_interval(np.exp(x), y**3).estimate == pytest.approx(found.estimate)
+    assert rank_interval(x, x).low == pytest.approx(1)

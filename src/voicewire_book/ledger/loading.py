@@ -21,8 +21,8 @@ __all__ = ["Claim", "read", "studies"]
 CARDS = 12
 """So many findings a ledger may mark: a chapter shows each on a card of its own."""
 
-LEAST_EXCUSE = 20
-"""Letters of the shortest reason for which a claim may do without a rival mechanism."""
+WHY = 20
+"""So many characters at least say why a claim can have no rival."""
 
 TEXT = (
     "id", "study", "where", "statement", "kind", "printed", "unit", "tolerance", "tolerance_reason", "margin", "needs",
@@ -105,9 +105,8 @@ class Claim:
         if self.needs:
             return
         self._check_readings()
-        if self.rival and "none" in self.rival and len(self.rival["none"]) < LEAST_EXCUSE:
-            reason = f"a reason of {LEAST_EXCUSE} letters or more"
-            raise ClaimError(f"{self.id}: a claim can do without a rival mechanism only for {reason}")
+        if self.rival and "none" in self.rival and len(self.rival["none"].strip()) < WHY:
+            raise ClaimError(f"{self.id}: say in at least {WHY} characters why no rival mechanism is possible")
         if self.paired and self.kind not in ("ordering", "trend"):
             raise ClaimError(f"{self.id}: only the samples of an ordering or a trend can be paired")
         if self.runs and self.kind == "identity":

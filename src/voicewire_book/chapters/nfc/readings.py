@@ -12,14 +12,19 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.stats import binomtest, spearmanr
 
+from voicewire import stats
 from voicewire._kit import checks
 from voicewire.nfc import paper
 from voicewire.nfc.errors import ParameterError
 from voicewire.nfc.session import RESPONSE_LATENCY, Session
 from voicewire.nfc.slot_sharing import DEFINITIONS, ROUNDINGS, SCOPES, Rounding, ShortSession
 
-__all__ = ["SHORT_RESPONSE", "LeftOpen", "as_printed", "efficiency_readings", "left_open", "sessions_left"]
+__all__ = [
+    "SHORT_RESPONSE", "LeftOpen", "as_printed", "efficiency_readings", "left_open", "rank_interval", "sessions_left",
+    "share_interval",
+]  # fmt: skip
 
 EFFICIENCY_WITHIN = 5.0
 """Percentage points within which an efficiency of sections 7.4 and 7.5 fits."""
@@ -95,3 +100,20 @@ def as_printed(session: Session) -> Session:
     """
     recovery = replace(session.recovery, halves_window=True)
     return replace(session, duplicates=0, restart_window=None, recovery=recovery)
+
+
+@checks.takes(error=ParameterError, percent=checks.number(0.0, 100.0), runs=checks.whole(1, 10**9))
+def share_interval(percent: float, runs: int) -> stats.Interval:
+    """Give a share of runs, per cent, with its exact 95 % interval (Clopper and Pearson)."""
+    ends = binomtest(round(percent * runs / 100), runs).proportion_ci(0.95, method="exact")
+    return stats.Interval(float(percent), min(percent, 100 * ends.low), max(percent, 100 * ends.high), 0.95, runs)
+
+
+@checks.takes(error=ParameterError, x=checks.array(1), y=checks.array(1))
+def rank_interval(x: ArrayLike, y: ArrayLike) -> stats.Interval:
+    """Give Spearman's correlation with its 95 % interval, by Fisher's transformation (Bonett and Wright, 2000)."""
+    runs = np.size(x)
+    r = float(spearmanr(x, y).statistic)
+    middle, half = np.arctanh(np.clip(r, -1 + 1e-12, 1 - 1e-12)), 1.96 * np.sqrt((1 + r**2 / 2) / (runs - 3))
+    low, high = np.tanh(middle - half), np.tanh(middle + half)
+    return stats.Interval(r, min(r, float(low)), max(r, float(high)), 0.95, runs)
