@@ -392,8 +392,6 @@ def test_a_stated_number_of_runs_stands_beside_the_verdict(tmp_path, capsys):
         (claim(places=["here", "there"]), "by-reading and the two places go together"),
         (claim(state="registered"), "a registered claim needs its statistic"),
         (claim(waits="a mechanism"), "only a registered claim waits for something"),
-        (claim(rival={"none": "a count"}), "only an ordering with a margin can do without a rival mechanism"),
-        (claim("value", rival={"none": "a count"}, margin=1), "only an ordering with a margin"),
         (claim(readings=[READINGS[0], READINGS[0]]), "two readings have the same name"),
         (claim(readings=[{**one, "excluded": "by Table 2"} for one in READINGS]), "every reading is excluded"),
         (claim("value", paired=True), "only the samples of an ordering or a trend can be paired"),
@@ -413,8 +411,9 @@ def test_a_claim_loads_while_one_reading_is_left():
     claim(readings=[{**READINGS[0], "excluded": "by Table 2"}, READINGS[1]]).check()
 
 
-def test_an_order_of_counts_needs_only_its_margin():
-    claim(rival={"none": "a deterministic count"}, margin=1).check()
+@pytest.mark.parametrize("kind", ["ordering", "value"])
+def test_a_claim_that_can_have_no_rival_says_why(kind):
+    claim(kind, rival={"none": "a formula that has nothing else in it"}).check()
 
 
 @pytest.mark.parametrize(

@@ -102,8 +102,6 @@ class Claim:
         if self.needs:
             return
         self._check_readings()
-        if self.rival and "none" in self.rival and not (self.kind == "ordering" and self.margin > 0):
-            raise ClaimError(f"{self.id}: only an ordering with a margin can do without a rival mechanism")
         if self.paired and self.kind not in ("ordering", "trend"):
             raise ClaimError(f"{self.id}: only the samples of an ordering or a trend can be paired")
         if self.runs and self.kind == "identity":
