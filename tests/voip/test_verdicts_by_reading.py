@@ -39,37 +39,6 @@ def lead_over_best(figure: str) -> Callable[[Curves], Any]:
     return lambda c: c[figure]["TCP"].r - np.max([c[figure][n].r for n in TFRC_VARIANTS], axis=0)
 
 
-def lifted(c: Curves) -> Any:
-    lift = c["5.1"][MD].r - c["5.1"][FR].r
-    return lift[experiments.DELAYS.index(100)] - lift[experiments.DELAYS.index(25)]
-
-
-def gaps(c: Curves, low: str, high: str, name: str) -> Any:
-    return (c[high]["UDP"].r - c[high][name].r) - (c[low]["UDP"].r - c[low][name].r)
-
-
-def codecs_apart(c: Curves) -> dict[str, Any]:
-    labels = LEDGER["voip.g711-loss-like-g729"].labels
-    return dict(zip(labels, (row for n in TFRC_VARIANTS for row in gaps(c, "5.5", "5.6", n)), strict=True))
-
-
-def heard(c: Curves) -> dict[str, Any]:
-    """By variant and delay, where every median is above nought under the first reading."""
-    labels = set(LEDGER["voip.g711-like-g729"].labels or ())
-    found = {
-        f"{n}, {d} ms": gap
-        for n in TFRC_VARIANTS
-        for d, gap, plays in zip(
-            experiments.DELAYS,
-            gaps(c, "5.1", "5.2", n),
-            np.all([np.median(c[f][n].r, axis=1) > 0 for f in ("5.1", "5.2")], axis=0),
-            strict=True,
-        )
-        if plays
-    }
-    return {label: gap for label, gap in found.items() if not labels or label in labels}
-
-
 BY_POINT: dict[str, Callable[[Curves], Any]] = {
     "md-above-fr": less("5.1", MD, FR),
     "md-below-tcp-g729": less("5.1", "TCP", MD),
@@ -90,15 +59,14 @@ WHOLE: dict[str, Callable[[Curves], Any]] = {
     "tcp-falls-with-loss": lambda c: (LOSSES, c["5.5"]["TCP"].r),
     "tcp-equals-udp-g729": lambda c: (c["5.1"]["TCP"].r, c["5.1"]["UDP"].r),
     "falls-sharply": sharply,
-    "restart-window-delay": lifted,
-    "g711-loss-like-g729": codecs_apart,
-    "g711-like-g729": heard,
 }
 
 
 def labelled(name: str) -> Callable[[Curves], Any]:
     labels = LEDGER[f"voip.{name}"].labels
-    return lambda c: dict(zip(labels, BY_POINT[name](c), strict=True))
+    at = {"ms": [f"{d} ms" for d in experiments.DELAYS], "": list(LEDGER["voip.g711-loss-like-udp"].labels)}
+    where = at["ms" if labels[0].endswith("ms") else ""]
+    return lambda c: {at_: gap for at_, gap in zip(where, BY_POINT[name](c), strict=True) if at_ in labels}
 
 
 @pytest.mark.parametrize("name", [*BY_POINT, *WHOLE])
