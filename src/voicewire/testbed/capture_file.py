@@ -91,7 +91,7 @@ class CaptureFile:
             for time, link, data, wire in found:
                 self.packets += 1
                 one = inside(link, data, wire)
-                if isinstance(one, Inside) and one.tunnels:
+                if type(one) is Inside and one.tunnels:
                     self.tunnels.update(one.tunnels)
                 yield time, one
         except CutError:

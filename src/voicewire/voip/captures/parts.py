@@ -73,8 +73,10 @@ def _taken(stream: Stream, rows: NDArray[np.intp]) -> Stream:
 
 def _first_copies(stream: Stream) -> NDArray[np.bool_]:
     """Which packets are no copies of one shortly before."""
-    seen: dict[tuple[int, ...], tuple[int, float]] = {}
     first = np.ones(stream.times.size, dtype=bool)
+    if np.unique(stream.stamps << 16 | stream.numbers).size == first.size:
+        return first
+    seen: dict[tuple[int, ...], tuple[int, float]] = {}
     rows = zip(*(each.tolist() for each in (stream.sources, stream.numbers, stream.stamps, stream.types)), strict=True)
     for k, (key, time) in enumerate(zip(rows, stream.times.tolist(), strict=True)):
         where, when = seen.get(key, (-COPIES, -np.inf))
@@ -274,7 +276,7 @@ def _pieces(
     why, made = begins.get(0, ""), list[Part]()
     for begin, end in itertools.pairwise(edges):
         why = ", ".join(filter(None, (why, begins.get(begin, "") if begin else "")))
-        rows = np.array([k for k in range(begin, end) if k not in strays], dtype=np.intp)
+        rows = np.setdiff1d(np.arange(begin, end), list(strays)) if strays else np.arange(begin, end)
         speech = label[rows] >= 0
         passed["packets whose numbers fit no others"] += end - begin - rows.size
         if int(speech.sum()) < LEAST and len(edges) > 2:
