@@ -34,24 +34,9 @@ _EVENT = 0.4  # share of packets with their predecessor's timestamp, as a presse
 
 
 class Part(NamedTuple):
-    """A part of a stream.
+    """A part of a stream: its packets by time, the voice's payload type and clock, what was seen where it begins.
 
-    Parameters
-    ----------
-    stream : Stream
-        Its packets, by time.
-    kind : int
-        Payload type of the voice.
-    clock_hz : float
-        Ticks a second of its timestamps.
-    clock_from : str
-        Where that is known from.
-    why : str
-        What was seen where it begins; empty for the first.
-    speech : ndarray of bool, shape (packets,)
-        Which packets carry the voice.
-    copies : int
-        Packets that came a second time, with the same numbers; they are not among its packets.
+    `speech` tells which packets carry the voice, and `copies` how many came a second time, which are not among them.
     """
 
     stream: Stream
@@ -231,13 +216,7 @@ def _changed(stream: Stream, last: int, one: int, label: NDArray[np.int64]) -> s
 
 
 def parts_of(stream: Stream, clock_hz: float | None = None) -> tuple[list[Part], Counter[str]]:
-    """Cut a stream into parts, and count what is in none of them.
-
-    Raises
-    ------
-    VoipError
-        If all timestamps are one, or a part's clock cannot be told.
-    """
+    """Cut a stream into parts, and count what is in none of them; refuse one timestamp for all, or an unknown clock."""
     if (stream.stamps == stream.stamps[0]).all():
         raise VoipError("one timestamp for all, as a pressed key or a picture has: no voice")
     if not stream.sources.size:
