@@ -153,6 +153,7 @@ EXEMPT = {
     "testbed.link.Counts": _RESULT,
     "testbed.capability": _SOCKETS,
     "testbed.capture": _SOCKETS,
+    "testbed.capture_file": _FILES,
     "testbed.counters": _SOCKETS,
     "testbed.udp_proxy": _SOCKETS,
     "testbed.hosts": _SOCKETS,

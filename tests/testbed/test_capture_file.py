@@ -19,7 +19,9 @@ from voicewire.transport import external_captures
 A, B = ("10.0.0.1", 1234), ("10.0.0.2", 1883)
 
 
-def segment(seq: int, data: bytes = b"", flags: str = "PA", back: bool = False, ack: int = 0, time: float = 0.0) -> Segment:
+def segment(
+    seq: int, data: bytes = b"", flags: str = "PA", back: bool = False, ack: int = 0, time: float = 0.0
+) -> Segment:
     ends = (B, A) if back else (A, B)
     return Segment(time, not back, *ends, seq % 2**32, ack % 2**32, flags, 20, 20, (), data, len(data))
 
@@ -41,8 +43,9 @@ LINKS = {
 
 
 def save(
-    path: Path, packets: list[tuple[float, bytes]], link: int = 1, form: str = "pcap", order: str = "<", step: int = 10**6
-) -> Path:
+    path: Path, packets: list[tuple[float, bytes]], link: int = 1, form: str = "pcap", order: str = "<",
+    step: int = 10**6,
+) -> Path:  # fmt: skip
     made = bytearray()
     if form == "pcap":
         magic = {10**6: 0xA1B2C3D4, 10**9: 0xA1B23C4D}[step]
@@ -220,4 +223,5 @@ def test_reassembly_against_plain_bookkeeping(isn: int, rows: list[tuple[int, by
             made += fresh
         reached = next(k for k in range(100) if k not in first)
         assert made == bytes(first[k] for k in range(reached))
-        assert (way.missing() == 0) == (max([0, *(a + len(d) + m for a, d, m in rows[: time + 1] if d or m)]) <= reached)
+        due = max([0, *(a + len(d) + m for a, d, m in rows[: time + 1] if d or m)])
+        assert (way.missing() == 0) == (due <= reached)

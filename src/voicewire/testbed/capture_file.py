@@ -75,6 +75,13 @@ class CaptureFile:
         Tunnels that were taken off.
     cut : bool
         Whether the file ends, or breaks, within a packet: what stands before is read.
+
+    Examples
+    --------
+    >>> from voicewire._kit import paths
+    >>> capture = CaptureFile(paths.data("transport") / "captures" / "mqtt-qos0.pcap")
+    >>> sum(packet.length for packet in capture) > 0
+    True
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -83,7 +90,13 @@ class CaptureFile:
         self.passed, self.tunnels = Counter[str](), Counter[str]()
 
     def frames(self) -> Iterator[tuple[int, Inside | Passed]]:
-        """Give time (ns since the epoch) and content of each packet of any kind; who takes it counts what he passes."""
+        """Give each packet of any kind; whoever takes it counts what he passes over.
+
+        Yields
+        ------
+        (int, Inside or Passed)
+            Time in ns since the epoch, and what the frame holds.
+        """
         self.packets, self.cut = 0, False
         self.passed, self.tunnels = Counter[str](), Counter[str]()
         found = records(self.path, self.passed)
@@ -91,7 +104,7 @@ class CaptureFile:
             for time, link, data, wire in found:
                 self.packets += 1
                 one = inside(link, data, wire)
-                if isinstance(one, Inside) and one.tunnels:
+                if type(one) is Inside and one.tunnels:
                     self.tunnels.update(one.tunnels)
                 yield time, one
         except CutError:
@@ -122,7 +135,13 @@ class CaptureFile:
             )  # fmt: skip
 
     def table(self) -> pd.DataFrame:
-        """Give a row a packet: time, protocol, source, source_port, target, target_port, length, tunnels."""
+        """Give the packets as a table.
+
+        Returns
+        -------
+        DataFrame, shape (packets, 8)
+            time (s since the epoch), protocol, source, source_port, target, target_port, length (bytes), tunnels.
+        """
         import pandas as pd
 
         rows: list[tuple[Any, ...]] = [

@@ -47,7 +47,10 @@ def _classic(file: BinaryIO, order: str, step: int, before: int) -> Iterator[Rec
         seconds, part, size, wire = head_of.unpack_from(head)
         if size > _MOST_BLOCK:
             raise CutError(f"the file is damaged: a packet of {size:,} bytes")
-        yield Record(seconds * 10**9 + part * step, link, _exactly(file, size), max(wire, size))
+        data = file.read(size)
+        if len(data) < size:
+            raise CutError("the file is cut short")
+        yield Record(seconds * 10**9 + part * step, link, data, wire if wire > size else size)
 
 
 def _options(body: bytes, order: str) -> tuple[int, int]:

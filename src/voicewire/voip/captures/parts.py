@@ -34,24 +34,9 @@ _EVENT = 0.4  # share of packets with their predecessor's timestamp, as a presse
 
 
 class Part(NamedTuple):
-    """A part of a stream.
+    """A part of a stream: its packets by time, the voice's payload type and clock, what was seen where it begins.
 
-    Parameters
-    ----------
-    stream : Stream
-        Its packets, by time.
-    kind : int
-        Payload type of the voice.
-    clock_hz : float
-        Ticks a second of its timestamps.
-    clock_from : str
-        Where that is known from.
-    why : str
-        What was seen where it begins; empty for the first.
-    speech : ndarray of bool, shape (packets,)
-        Which packets carry the voice.
-    copies : int
-        Packets that came a second time, with the same numbers; they are not among its packets.
+    `speech` tells which packets carry the voice, and `copies` how many came a second time, which are not among them.
     """
 
     stream: Stream
@@ -73,8 +58,10 @@ def _taken(stream: Stream, rows: NDArray[np.intp]) -> Stream:
 
 def _first_copies(stream: Stream) -> NDArray[np.bool_]:
     """Which packets are no copies of one shortly before."""
-    seen: dict[tuple[int, ...], tuple[int, float]] = {}
     first = np.ones(stream.times.size, dtype=bool)
+    if np.unique(stream.stamps << 16 | stream.numbers).size == first.size:
+        return first
+    seen: dict[tuple[int, ...], tuple[int, float]] = {}
     rows = zip(*(each.tolist() for each in (stream.sources, stream.numbers, stream.stamps, stream.types)), strict=True)
     for k, (key, time) in enumerate(zip(rows, stream.times.tolist(), strict=True)):
         where, when = seen.get(key, (-COPIES, -np.inf))
@@ -229,13 +216,7 @@ def _changed(stream: Stream, last: int, one: int, label: NDArray[np.int64]) -> s
 
 
 def parts_of(stream: Stream, clock_hz: float | None = None) -> tuple[list[Part], Counter[str]]:
-    """Cut a stream into parts, and count what is in none of them.
-
-    Raises
-    ------
-    VoipError
-        If all timestamps are one, or a part's clock cannot be told.
-    """
+    """Cut a stream into parts, and count what is in none of them; refuse one timestamp for all, or an unknown clock."""
     if (stream.stamps == stream.stamps[0]).all():
         raise VoipError("one timestamp for all, as a pressed key or a picture has: no voice")
     if not stream.sources.size:
@@ -274,7 +255,7 @@ def _pieces(
     why, made = begins.get(0, ""), list[Part]()
     for begin, end in itertools.pairwise(edges):
         why = ", ".join(filter(None, (why, begins.get(begin, "") if begin else "")))
-        rows = np.array([k for k in range(begin, end) if k not in strays], dtype=np.intp)
+        rows = np.setdiff1d(np.arange(begin, end), list(strays)) if strays else np.arange(begin, end)
         speech = label[rows] >= 0
         passed["packets whose numbers fit no others"] += end - begin - rows.size
         if int(speech.sum()) < LEAST and len(edges) > 2:

@@ -117,6 +117,9 @@ class Capture(NamedTuple):
     controls: int = 0
 
 
+_HEAD = struct.Struct("!xBHII")
+
+
 class _Kept:
     """What is kept of the packets between two ends, in the file's order."""
 
@@ -129,7 +132,7 @@ class _Kept:
 
     def take(self, time: int, packet: bytes, size: int, sound: bool) -> None:
         """Keep a packet's time and numbers, and what it carries only if its sound is wanted."""
-        _, second, number, stamp, source = struct.unpack_from("!BBHII", packet)
+        second, number, stamp, source = _HEAD.unpack_from(packet)
         self.times.append(time)
         self.numbers.append(number)
         self.stamps.append(stamp)
@@ -170,6 +173,9 @@ def payload(packet: bytes, size: int) -> bytes | None:
 
 def _is_rtp(number: NDArray[np.int64], stamp: NDArray[np.int64]) -> bool:
     """Whether numbers go on as a sender's do; copies of a packet, as a mirror makes them, count once."""
+    steps = (np.diff(number) + 2**15) % 2**16 - 2**15
+    if steps.size >= LEAST - 1 and np.mean(np.abs(steps) <= 100) >= 0.8 and not (steps == 0).any():
+        return True  # no copy is next to its first, nor far from it
     seen: dict[tuple[int, int], int] = {}
     first = np.ones(number.size, dtype=bool)
     for k, key in enumerate(zip(number.tolist(), stamp.tolist(), strict=True)):
@@ -202,18 +208,18 @@ def _short(inside: Inside) -> bool:
     return inside.protocol == 17 and inside.size >= 20 > len(inside.body)
 
 
-def _packets(one: Inside, time: int, over: Connections) -> Iterator[tuple[int, str, bytes, bytes, int]]:
-    """Time, carriage, ends, bytes and size of each packet of RTP or RTCP that a captured one completes."""
-    if one.protocol == 6:
-        for when, framing, packet in over.took(one.ends, one.body, one.size, time):
-            yield when, f"TCP, {framing}", b"T" + one.ends + one.body[:4], packet, len(packet)
-    elif one.protocol == 17 and len(one.body) >= 8:
-        size = (int.from_bytes(one.body[4:6], "big") or one.size) - 8
-        packet, way = one.body[8 : 8 + size], "UDP"
-        if packet[:1] and packet[0] >> 6 != 2:
-            (packet, size), way = relayed(packet, size), "UDP, TURN"
-        if size >= 8 and len(packet) >= min(size, 12) and packet[0] >> 6 == 2:
-            yield time, way, one.ends + one.body[:4], packet, size
+def _datagram(one: Inside) -> tuple[str, bytes, int] | None:
+    """Carriage, bytes and size of the packet of RTP or RTCP that a datagram holds, if it holds one."""
+    body = one.body
+    if len(body) < 8:
+        return None
+    size = (body[4] << 8 | body[5] or one.size) - 8
+    packet, way = body[8 : 8 + size], "UDP"
+    if packet[:1] and packet[0] >> 6 != 2:
+        (packet, size), way = relayed(packet, size), "UDP, TURN"
+    if size >= 8 and len(packet) >= (size if size < 12 else 12) and packet[0] >> 6 == 2:
+        return way, packet, size
+    return None
 
 
 class _Reading:
@@ -231,32 +237,36 @@ class _Reading:
         """Read the whole file."""
         begun = False
         for time, one in file.frames():
-            self.since, begun = min(self.since, time) if begun else time, True
+            if not begun or time < self.since:
+                self.since, begun = time, True
             if isinstance(one, Passed):
                 self.passed[one.what] += 1
-                continue
-            found = 0
-            for when, carried, key, packet, size in _packets(one, time, self.connections):
-                found += 1
-                self._take(when, carried, key, packet, size)
-            if _short(one):
+            elif one.protocol == 6:
+                for when, framing, packet in self.connections.took(one.ends, one.body, one.size, time):
+                    self._take(when, f"TCP, {framing}", b"T" + one.ends + one.body[:4], packet, len(packet))
+            elif (found := _datagram(one)) is not None:
+                self._take(time, found[0], one.ends + one.body[:4], found[1], found[2])
+            elif _short(one):
                 self.short += 1
                 self.passed["datagrams kept too short to tell"] += 1
-            elif not found and one.protocol != 6:
+            else:
                 self.passed["UDP that isn't RTP"] += 1
         self.passed["TCP without RTP"] = self.connections.others()
 
     def _take(self, time: int, carried: str, key: bytes, packet: bytes, size: int) -> None:
-        if 192 <= packet[1] < 224:
+        kind = packet[1]
+        if 192 <= kind < 224:
             self.controls += 1
             made = reports(packet, time) if len(packet) == size else None
             if made is None:
                 self.passed["RTCP whose lengths don't add up, or that was cut"] += 1
             self.reports += made or []
-        elif 64 <= packet[1] & 127 < 96 or len(packet) < 12:  # what could be taken for RTCP
+        elif 64 <= kind & 127 < 96 or len(packet) < 12:  # what could be taken for RTCP
             self.passed["UDP that isn't RTP"] += not key.startswith(b"T") or len(key) % 2 == 0
         else:
-            kept = self.kept.setdefault(key, _Kept(carried))
+            kept = self.kept.get(key)
+            if kept is None:
+                kept = self.kept[key] = _Kept(carried)
             kept.take(time, packet, size, self.sound)
 
     def streams(self) -> list[Stream]:

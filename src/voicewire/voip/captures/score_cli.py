@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 __all__ = ["register"]
 
 _RULES = (
-    "R = 94.2 - Ie - Id, shown within 0 to 100; fixed is the best one delay, best the bound; adaptive plays whole frames,",
-    "the fewest that would have played 99 % so far, two at first; ramjee plays between frames, as no phone does",
+    "R = 94.2 - Ie - Id, shown within 0 to 100; fixed is the best one delay, best the bound; adaptive plays",
+    "whole frames, the fewest that would have played 99 % of the last 1,000, two at first; ramjee between frames, as "
+    "no phone does",
 )
 
 
