@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 from voicewire._kit import sheets
-from voicewire._kit.options import number, print_json, readable, readable_up_to, text, whole
+from voicewire._kit.options import new_file, number, print_json, readable_or_folder, readable_up_to, text, whole
 
 __all__ = ["formants", "register"]
 
@@ -22,11 +22,14 @@ def register(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "formants",
         help="measure F1 to F4 of recordings",
-        description="Measure F1 to F4 at onset and midpoint of labelled vowels, or of whole files; a tidy table (CSV) "
-        "with bandwidths and flags goes to standard output.",
-        epilog="Rows flagged 'silent', 'too short' or 'no formant' hold no number; don't trust 'clipped' ones.",
+        description="Measure F1 to F4 at onset and midpoint of labelled vowels, or of whole files, as a table (CSV). "
+        "A folder gives a row a label: F1 to F4 at the midpoint, confidence, pitch, intensity.",
+        epilog="Example: voicewire formants data/pharyngeal --talker man --figure vowels.png",
     )
-    parser.add_argument("files", nargs="+", type=readable, metavar="FILE", help="sound files (WAV, FLAC, AIFF...)")
+    parser.add_argument(
+        "files", nargs="+", type=readable_or_folder, metavar="FILE",
+        help="sound files (WAV, FLAC, AIFF...), or a folder of them with TextGrids of the same names",
+    )  # fmt: skip
     parser.add_argument(
         "--textgrid",
         action="append",
@@ -55,12 +58,21 @@ def register(subparsers: Any) -> None:
         choices=_TALKERS,
         help="F1 to F3 at the midpoint, each a number or the reason why not; the ceiling is chosen for each file",
     )
+    parser.add_argument(
+        "--certain", type=number(0.0, 1.0), metavar="C", help="of a folder: only labels with a confidence above C"
+    )
+    parser.add_argument("--figure", type=new_file, metavar="PNG", help="of a folder: draw F1 over F2, labels as text")
     parser.add_argument("--json", action="store_true", help="print a list of objects instead of CSV")
     parser.set_defaults(handler=formants)
 
 
 def formants(options: argparse.Namespace) -> int:
     """Measure the files and print the table; one line on standard error for each file that cannot be measured."""
+    if any(file.is_dir() for file in options.files):
+        return _of_folders(options)
+    if options.certain is not None or options.figure:
+        print("voicewire formants: --certain and --figure go with a folder", file=sys.stderr)
+        return 2
     grids = options.textgrid or [None] * len(options.files)
     if len(grids) != len(options.files):
         print("voicewire formants: give one --textgrid for each sound, or none", file=sys.stderr)
@@ -114,4 +126,49 @@ def formants(options: argparse.Namespace) -> int:
         header = False
     if options.json:
         print_json(rows)
+    return 1 if failed else 0
+
+
+def _of_folders(options: argparse.Namespace) -> int:
+    """Measure folders of sounds and TextGrids, a row a label; what is odd or passed over goes to standard error."""
+    if not all(file.is_dir() for file in options.files):
+        print("voicewire formants: name files or folders, not both", file=sys.stderr)
+        return 2
+    if options.textgrid or options.tracker or options.trajectory or (options.ceiling, options.count) != (5000.0, 5):
+        print(
+            "voicewire formants: a folder has its own TextGrids, and tracker, points, ceiling and count are chosen; "
+            "leave them out", file=sys.stderr,
+        )  # fmt: skip
+        return 2
+    import warnings
+
+    import pandas as pd
+
+    from voicewire.pharyngeal import formant_tables
+
+    tables, failed = [], False
+    for folder in options.files:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)
+                table = formant_tables.formants(
+                    folder, tier=options.tier, talker=options.talker or "any", channel=options.channel,
+                    certain=options.certain,
+                )  # fmt: skip
+        except (ValueError, OSError) as error:
+            print(f"voicewire formants: {error}", file=sys.stderr)
+            failed = True
+            continue
+        for note in table.attrs["notes"]:
+            print(f"voicewire formants: {note}", file=sys.stderr)
+            failed |= note.endswith("the file was passed over")
+        tables.append(table)
+    if tables:
+        whole_table = pd.concat(tables, ignore_index=True)
+        if options.json:
+            print_json(whole_table.to_dict("records"))
+        else:
+            print(sheets.to_csv(whole_table, index=False, float_format="%.4f"), end="")
+        if options.figure:
+            formant_tables.figure(whole_table, options.figure)
     return 1 if failed else 0

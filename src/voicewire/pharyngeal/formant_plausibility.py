@@ -36,6 +36,7 @@ _BROAD: Final = (400.0, 600.0, 800.0)  # Hz: a broader pole is the voice's tilt 
 _APART: Final = 0.15  # share of the frequency by which two trackers may differ
 _SPACING: Final = 0.25  # of F0: how far a formant is off that lies between two harmonics, halfway at the mean
 _WIDE: Final = (150.0, 550.0)  # Hz: a pole's bandwidth from which confidence falls, and where nothing is left
+_NEAR: Final = 500.0  # Hz on either side of the chosen ceiling
 _CERTAIN: Final = 0.65  # agreement times narrowness below which a pole may be none, and the numbers above it shift
 _HALF: Final = 0.13  # share of the frequency that half the distance of two harmonics may have
 _DOUBLED: Final = 10.0  # dB by which the odd harmonics of a doubled period lie below the even ones
@@ -212,21 +213,36 @@ def _sure(frequency: float, bandwidth: float, apart: float, f0: float) -> float:
     return float(np.prod(1 - np.clip(shares, 0.0, 1.0)))
 
 
-def _doubts(praat: Array, own: Array, reasons: list[str], f0: float) -> list[bool]:
-    """Whether each number may be another formant's, which both trackers, being alike, would get wrong together.
-
-    A pole too many below a formant, or one for two, shifts the numbers. So a number is in doubt beside one that is
-    refused, above a pole that the trackers hardly agree on or that is broad or lies on F0, and where half the distance
-    of two harmonics is as much as the number may be wrong.
-    """
+def _quality(praat: Array, own: Array) -> Array:
+    """Agreement of the trackers times narrowness of the pole, 0 to 1: how surely there is a formant."""
     with np.errstate(invalid="ignore"):
         agree = 1 - np.clip(np.abs(praat[0] - own[0]) / praat[0] / _APART, 0.0, 1.0)
         narrow = 1 - np.clip((praat[1] - _WIDE[0]) / (_WIDE[1] - _WIDE[0]), 0.0, 1.0)
-        firm = np.nan_to_num(agree * narrow) >= _CERTAIN
+        return np.asarray(np.nan_to_num(agree * narrow), dtype=float)
+
+
+def _steady(praat: Array, tried: list[tuple[Array, Array]]) -> Array:
+    """Share of the analyses with ceilings near the chosen one that give the same numbers, within 10 %."""
+    values = np.array([each[0] for pair in tried for each in pair])
+    with np.errstate(invalid="ignore"):
+        return np.asarray((np.abs(values - praat[0]) < 0.1 * praat[0]).mean(axis=0), dtype=float)
+
+
+def _doubts(praat: Array, own: Array, reasons: list[str], f0: float, steady: Array) -> list[bool]:
+    """Whether each number may be another formant's, which both trackers, being alike, would get wrong together.
+
+    A pole too many below a formant, or one for two, shifts the numbers. So a number is in doubt beside one that is
+    refused, above a pole that is doubtful itself, moves with the ceiling or lies on F0, below a doubtful one, and where
+    half the distance of two harmonics is as much as the number may be wrong.
+    """
+    quality = _quality(praat, own)
+    with np.errstate(invalid="ignore"):
+        firm = (quality >= _CERTAIN) & (steady >= 1 / 3)
         harmonic = 0.5 * f0 > _HALF * praat[0]
     firm[0] &= praat[0, 0] > 1.25 * f0
     gap = [reason != "" for reason in reasons]
-    return [bool(any(gap[: k + 2]) or not firm[:k].all() or harmonic[k]) for k in range(3)]
+    beside = [*(quality[1:] < 0.5), False]
+    return [bool(any(gap[: k + 2]) or not firm[:k].all() or beside[k] or harmonic[k]) for k in range(3)]
 
 
 def _spacing(sound: Sound, time: float, f0: float) -> float:
@@ -310,8 +326,10 @@ def answers(sound: Sound, intervals: Sequence[Interval] | None = None, talker: T
     open_ = [k for k, (reason, _) in enumerate(gates) if not reason]
     bounds = limits(talker)
     best: tuple[float, float, list[tuple[Array, Array]]] = (-1.0, np.nan, [])
+    tried: list[tuple[float, list[tuple[Array, Array]]]] = []
     for ceiling in ceilings if open_ else []:
         found = _both(sound, [times[k] for k in open_], ceiling)
+        tried.append((ceiling, found))
         score = 0.0
         for praat, own in found:
             reasons, apart = _sort(praat, own, bounds)
@@ -320,12 +338,15 @@ def answers(sound: Sound, intervals: Sequence[Interval] | None = None, talker: T
             best = score, ceiling, found
     rows: list[tuple[object, ...]] = []
     where = dict(zip(open_, best[2], strict=True))
+    close = [each for ceiling, each in tried if abs(ceiling - best[1]) <= _NEAR]
     for index, (interval, time, (gate, f0)) in enumerate(zip(wanted, times, gates, strict=True)):
         nothing = np.full((2, 3), np.nan)
         praat, own = where.get(index, (nothing, nothing))
         reasons, apart = _sort(praat, own, bounds)
         wide = f0 if gate else _spacing(sound, time, f0)
-        doubts = _doubts(praat, own, reasons, wide)
+        place_in = open_.index(index) if index in where else None
+        steady = np.zeros(3) if place_in is None else _steady(praat, [each[place_in] for each in close])
+        doubts = _doubts(praat, own, reasons, wide, steady)
         for k in range(3):
             reason = gate or reasons[k]
             f, b = (np.nan, np.nan) if reason else (float(praat[0, k]), float(praat[1, k]))

@@ -12,11 +12,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from voicewire._kit import checks
-from voicewire.pharyngeal import audio_files, formant_plausibility, textgrid
+from voicewire.pharyngeal import audio_files, formant_plausibility
 from voicewire.pharyngeal import formants as trackers
+from voicewire.pharyngeal import textgrid as textgrids
 from voicewire.pharyngeal.audio_files import Sound, SoundError
 from voicewire.pharyngeal.formant_plausibility import TALKERS, Talker
-from voicewire.pharyngeal.textgrid import Grid, Interval, TextGridError
+from voicewire.pharyngeal.textgrid import Interval, TextGridError
 
 __all__ = ["COLUMNS", "SUFFIXES", "figure", "formants", "pairs"]
 
@@ -83,6 +84,12 @@ def _intensity(samples: NDArray[np.float64]) -> float:
     return 10 * float(np.log10(power / _HEARING**2)) if power > 0 else np.nan
 
 
+def _joined(reasons: list[str]) -> str:
+    """Return one reason for all three numbers, or each with its number."""
+    causes = {each.partition(": ")[2] for each in reasons}
+    return causes.pop() if len(reasons) == 3 and len(causes) == 1 else "; ".join(reasons)
+
+
 def _rows(sound: Sound, marks: Sequence[Interval] | None, talker: Talker) -> pd.DataFrame:
     long = formant_plausibility.answers(sound, marks, talker)
     first = long[long["formant"] == 1].reset_index(drop=True)
@@ -101,11 +108,7 @@ def _rows(sound: Sound, marks: Sequence[Interval] | None, talker: Talker) -> pd.
     rows["pitch"] = first["f0"]
     rows["intensity"] = [_intensity(sound.part(a, b)) for a, b in zip(rows["start"], rows["end"], strict=True)]
     rows["duration"] = rows["end"] - rows["start"]
-    whole = {said[0].partition(": ")[2] for said in reasons if said}
-    rows["reason"] = [
-        said[0].partition(": ")[2] if len({each.partition(": ")[2] for each in said}) == 1 and len(said) == 3
-        else "; ".join(said) for said in reasons
-    ] if whole else ""  # fmt: skip
+    rows["reason"] = [_joined(said) for said in reasons]
     return rows[list(COLUMNS)]
 
 
@@ -117,7 +120,7 @@ def formants(
     source: Any,
     sr: float | None = None,
     *,
-    textgrid_file: str | Path | None = None,
+    textgrid: str | Path | None = None,
     tier: str | int | None = None,
     talker: Talker = "any",
     channel: int | None = None,
@@ -132,7 +135,7 @@ def formants(
         shape (n,), (n, channels) or (channels, n)) with their rate in Hz; or a sound of Praat's.
     sr : float, optional
         Rate of samples that are given without, Hz.
-    textgrid_file : str or Path, optional
+    textgrid : str or Path, optional
         TextGrid of a single sound; a file without one looks for none.
     tier : str or int, optional
         Interval tier of the labels, or its number, from 1, if a TextGrid has several.
@@ -168,9 +171,9 @@ def formants(
     notes: list[str] = []
     tables: list[pd.DataFrame] = []
     folder = isinstance(source, str | Path) and Path(source).is_dir()
-    if folder and textgrid_file is not None:
-        raise TextGridError("a folder's TextGrids are those of its sounds' names; leave textgrid_file out")
-    work: list[tuple[Any, str | Path | Grid | None]] = [(source, textgrid_file)]
+    if folder and textgrid is not None:
+        raise TextGridError("a folder's TextGrids are those of its sounds' names; leave textgrid out")
+    work: list[tuple[Any, str | Path | None]] = [(source, textgrid)]
     if folder:
         found, notes = pairs(Path(source))
         work = list(found)
@@ -183,7 +186,7 @@ def formants(
             notes += [f"{sound.name}: {note}" for note in sound.notes]
             marks = None
             if grid is not None:
-                whole = textgrid.read(grid).fitted(sound.duration, origin)  # type: ignore[arg-type]
+                whole = textgrids.read(grid).fitted(sound.duration, origin)
                 notes += [f"{whole.name}: {note}" for note in whole.notes]
                 marks = whole.tier(tier)
                 if not marks:
@@ -219,9 +222,9 @@ def figure(table: pd.DataFrame, target: str | Path) -> Path:
     ax = drawing.subplots()
     for k, (label, rows) in enumerate(shown.groupby("label", sort=True)):
         pale = np.where(rows["confidence"] > 0.5, 1.0, 0.35)
-        ax.scatter(rows["F2"], rows["F1"], s=12, color=f"C{k % 10}", alpha=pale)
+        name = str(label).replace("$", r"\$")
         for f2, f1, alpha in zip(rows["F2"], rows["F1"], pale, strict=True):
-            name = str(label).replace("$", r"\$")
+            ax.plot(f2, f1, ".", color=f"C{k % 10}", alpha=alpha)
             ax.annotate(name, (f2, f1), (3, 3), textcoords="offset points", color=f"C{k % 10}", alpha=alpha)
     ax.set(xlabel="F2 (Hz)", ylabel="F1 (Hz)")
     ax.set_title(f"{len(shown)} of {len(table)} labels have F1 and F2; pale: confidence up to 0.5", fontsize=9)

@@ -48,9 +48,7 @@ class Tier:
     """Marks that begin when an earlier one does: Praat keeps the first alone."""
 
 
-def _tier(name: str, points: bool, marks: list[Mark], span: tuple[float, float]) -> Tier:
-    if not (points or marks):
-        marks = [Mark(*span, "")]
+def _tier(name: str, points: bool, marks: list[Mark]) -> Tier:
     kept: dict[float, Mark] = {}
     twice = [mark for mark in marks if kept.setdefault(mark.start, mark) is not mark]
     return Tier(name, points, tuple(kept[start] for start in sorted(kept)), tuple(twice))
@@ -238,20 +236,23 @@ def _body(reader: _Reader | _Binary) -> tuple[float, float, list[Tier]]:
             raise reader.wrong(f"tier {k} is a {kind!r}; there are IntervalTier and TextTier")
         name = reader.string(f"the name of tier {k}")
         span = _times(reader, f"tier {k}")
-        tiers.append(_tier(name, kind == "TextTier", _marks(reader, f"tier {k}", kind == "TextTier"), span))
+        points = kind == "TextTier"
+        marks = _marks(reader, f"tier {k}", points)
+        tiers.append(_tier(name, points, marks if points or marks else [Mark(*span, "")]))
     return start, end, tiers
 
 
 def _chronological(reader: _Reader) -> tuple[float, float, list[Tier]]:
     reader.string("the name of the format")
     start, end = _times(reader, "the TextGrid")
-    heads: list[tuple[str, bool, tuple[float, float]]] = []
+    heads: list[tuple[str, bool]] = []
     marks: list[list[Mark]] = []
     for k in range(1, reader.whole("the number of tiers") + 1):
         kind = reader.string(f"the class of tier {k}")
         if kind not in _KINDS:
             raise reader.wrong(f"tier {k} is a {kind!r}; there are IntervalTier and TextTier")
-        heads.append((reader.string(f"the name of tier {k}"), kind == "TextTier", _times(reader, f"tier {k}")))
+        heads.append((reader.string(f"the name of tier {k}"), kind == "TextTier"))
+        _times(reader, f"tier {k}")
         marks.append([])
     while heads and reader.more():
         k = reader.whole("the number of a tier")
@@ -262,7 +263,7 @@ def _chronological(reader: _Reader) -> tuple[float, float, list[Tier]]:
         else:
             first, last = _times(reader, "an interval")
         marks[k - 1].append(Mark(first, last, reader.string("a label")))
-    return start, end, [_tier(*head[:2], each, head[2]) for head, each in zip(heads, marks, strict=True)]
+    return start, end, [_tier(*head, each) for head, each in zip(heads, marks, strict=True)]
 
 
 def parsed(raw: bytes) -> tuple[float, float, list[Tier]]:
