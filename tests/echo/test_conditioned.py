@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy.signal import butter, fftconvolve, lfilter, resample_poly, sosfilt
 
 from voicewire import cli
-from voicewire.echo import SignalError, StereoNLMS, WLDRRLSDCD, WLRLS, cancel_echo, cancel_files
+from voicewire.echo import WLDRRLSDCD, WLRLS, SignalError, StereoNLMS, cancel_echo, cancel_files
 from voicewire.echo.recordings import conditions, delay_track, gain, sources
 from voicewire.echo.two_path_filter import Guarded
 
@@ -183,7 +183,7 @@ def test_a_far_end_alone_or_both_silent_have_a_reason(seed: int) -> None:
 
 @pytest.mark.parametrize(("left", "right"), [(1, 1), (1, 2), (2, 1), (2, 2)])
 def test_the_command_and_the_function_are_one(tmp_path: Path, left: int, right: int, capsys) -> None:
-    far, heard, rng = pair(left + 2 * right, 4.0, late=400)
+    far, heard, _ = pair(left + 2 * right, 4.0, late=400)
     far = far if left == 1 else np.column_stack([far, 0.3 * np.roll(far, 40)])
     heard = heard if right == 1 else np.column_stack([heard, 0.5 * heard])
     names = [tmp_path / name for name in ("far.wav", "mic.wav", "out.wav")]
@@ -267,7 +267,8 @@ def test_the_mono_kernel_gives_the_same_numbers_bit_by_bit(
     mono = MonoDCD(other)
     x = rng.standard_normal(change).astype(dtype)
     x[change // 3 : change // 3 + length // 2 + 3] = 0
-    d = np.convolve(x, rng.standard_normal(9))[:change].astype(dtype) + dtype(0.01) * rng.standard_normal(change).astype(dtype)
+    d = np.convolve(x, rng.standard_normal(9))[:change] + 0.01 * rng.standard_normal(change)
+    d = d.astype(dtype)
     assert np.array_equal(wide.process(x + 0j, d + 0j).real, mono.process(x, d))
     mono.widen(other)
     z, w = rng.standard_normal((2, 300, 2)) @ [1, 1j]
