@@ -59,7 +59,8 @@ def pub(broker: BrokerThread, *words: str, given: bytes = b"", program: list[str
 PUBLISHED: list[tuple[list[str], bytes, int]] = [
     (["-m", "text ü"], b"", 1), (["-m", ""], b"", 1), (["-n"], b"", 1), (["-s"], b"all\n of it\n", 1),
     (["-l"], b"one\n\ntwo\r\nthree", 4), (["-l"], b"one\n", 1), (["-f", "FILE"], b"", 1),
-    (["-m", "again", "--repeat", "3"], b"", 3), (["-m", "q", "-q", "1"], b"", 1), (["-m", "q", "-q", "2", "-r"], b"", 1),
+    (["-m", "again", "--repeat", "3"], b"", 3), (["-m", "q", "-q", "1"], b"", 1),
+    (["-m", "q", "-q", "2", "-r"], b"", 1),
     (["-m", "name", "-i", "me", "-k", "30", "-u", "ann", "-P", "pw", "-c"], b"", 1),
     (["-m", "will", "--will-topic", "w", "--will-payload", "x", "--will-qos", "1", "--will-retain"], b"", 1),
     (["-m", "version", "-V", "mqttv311"], b"", 1),
@@ -90,7 +91,9 @@ def test_pub_and_sub_do_what_mosquittos_do(
 
 
 @MOSQUITTO
-@pytest.mark.parametrize("words", [["-v"], ["-v", "-N"], ["-T", "t/b", "-v"], ["-R", "-v"], ["-q", "1", "-v", "-W", "60"]])
+@pytest.mark.parametrize("words", [
+    ["-v"], ["-v", "-N"], ["-T", "t/b", "-v"], ["-R", "-v"], ["-q", "1", "-v", "-W", "60"]],
+)  # fmt: skip
 def test_what_sub_prints_is_what_mosquitto_sub_prints(broker: Start, words: list[str]) -> None:
     b = broker()
     pub(b, "-t", "t/old", "-m", "kept", "-r")
@@ -343,8 +346,10 @@ async def test_a_will_and_a_kept_session_are_as_asked_for(broker: Start) -> None
 # ---------------------------------------------------------------------- help, and nothing else needed
 @pytest.mark.parametrize("program", [["-m", "voicewire"], ["-m", "voicewire.mqtt"]])
 @pytest.mark.parametrize("command", ["broker", "pub", "sub"])
-def test_help_fits_a_screen_and_its_example_works_as_pasted(command: str, program: list[str]) -> None:
-    """The shell function stands for the installed command; it adds nothing but a port that is free here."""
+def test_help_fits_a_screen_and_its_example_works_as_pasted(
+    command: str, program: list[str], tmp_path: Path
+) -> None:
+    """The script stands for the installed command; it adds nothing but a port that is free here."""
     run = subprocess.run(
         [sys.executable, *program, command, "--help"], capture_output=True, text=True, check=True,
         env={**os.environ, "COLUMNS": "80"},
@@ -354,9 +359,14 @@ def test_help_fits_a_screen_and_its_example_works_as_pasted(command: str, progra
     example = run.stdout.partition("Example:\n")[2]
     assert example.count("voicewire") >= 2
     python = shlex.join([sys.executable, *program])
-    shell = f'voicewire() {{ {python} "$1" -p {free_port()} "${{@:2}}"; }}\n{example}'
-    run = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, timeout=100, check=False)
-    assert run.returncode == 0 and "voicewire" not in run.stderr.replace("voicewire.broker", "")
+    script = tmp_path / "voicewire"
+    script.write_text(f'#!/bin/bash\nexec {python} "$1" -p {free_port()} "${{@:2}}"\n')
+    script.chmod(0o755)
+    run = subprocess.run(
+        ["bash", "-c", example], capture_output=True, text=True, timeout=100, check=False,
+        env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
+    )  # fmt: skip
+    assert run.returncode == 0 and "voicewire " not in run.stderr, run.stderr
     assert run.stdout == {"broker": "open\n", "pub": "", "sub": "door open\n"}[command]
 
 
