@@ -197,7 +197,8 @@ def test_reasons_reach_the_user(
 
 
 @pytest.mark.parametrize("words", [["-m", "a", "-n"], ["-l", "-s"], ["-f", "/nowhere"], ["-q", "3", "-m", "a"], ["-h"],
-                                   ["-m", "a", "-V", "mqttv5"], ["-m", "a", "--repeat", "0"], ["-k", "65536"]])  # fmt: skip
+                                   ["-m", "a", "-V", "mqttv5"], ["-m", "a", "--repeat", "0"],
+                                   ["-k", "65536"]])  # fmt: skip
 def test_wrong_words_are_wrong_usage(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
         main(["pub", "-t", "t", *words])
