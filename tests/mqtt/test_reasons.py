@@ -1,4 +1,4 @@
-"""What is refused is refused with a reason, and the reason reaches whoever asked: filters, packets that are too large."""
+"""What is refused is refused with a reason, and the reason reaches whoever asked: filters, large packets."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SHARED = st.builds(
 
 @given(st.lists(st.tuples(SHARED, st.integers(0, 3)), min_size=1, max_size=5), st.integers(0, 2))
 def test_no_shared_subscription_is_granted_and_then_silent(asked: list[tuple[str, int]], qos: int) -> None:
-    """Each is refused, whatever stands behind `$share`; what can be had beside it is granted; the reason can be asked."""
+    """Each is refused, whatever stands behind `$share`; what can be had beside it is granted; there is a reason."""
     with MemoryBroker() as broker, broker.wire() as wire:
         wire.send(p.Connect("c"))
         wire.expect(p.Connack(False, 0))

@@ -46,6 +46,7 @@ class LoopThread:
                 task.cancel()
             await asyncio.gather(*others, return_exceptions=True)
             await loop.shutdown_asyncgens()
+            await loop.shutdown_default_executor()
 
         with contextlib.suppress(RuntimeError):
             asyncio.run_coroutine_threadsafe(ended(), loop).result()

@@ -60,7 +60,7 @@ def add_publishing(subparsers: Any) -> argparse.ArgumentParser:
     """Add the command `pub`, without what runs it."""
     parser = subparsers.add_parser(
         "pub", help="publish MQTT messages", add_help=False, formatter_class=Help,
-        usage="%(prog)s [-m TEXT | -f FILE | -l | -n | -s] -t TOPIC [option ...]",
+        usage="%(prog)s -t TOPIC [-m TEXT|-f FILE|-l|-n|-s] ...",
         description="Publish MQTT messages, with mosquitto_pub's letters (-h is the host).",
         epilog="Example:\n  voicewire broker --quiet & sleep 3\n  voicewire pub -t door -m open -r -q 1; kill %1",
     )  # fmt: skip
