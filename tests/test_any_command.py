@@ -118,14 +118,15 @@ CONTENTS: dict[str, bytes] = {
 }  # fmt: skip
 FITTING = {
     ("broker", "config"): {"empty"}, ("broker", "password_file"): {"empty", "time", "notebook"},
-    ("broker", "persist"): {"empty"},
+    ("broker", "persist"): {"empty"}, ("pub", "file"): set(CONTENTS) - {"huge", "huge-wave"},
     ("icto seal", "part"): set(CONTENTS) - {"huge", "huge-wave"},
 }  # fmt: skip
 """Contents that are right: no settings; no user, or name:hash; a store to begin; and anything small can be sealed."""
 
 
 BESIDE = {
-    ("broker", "tls_cert"): ("tls_key",), ("broker", "tls_key"): ("tls_cert",),
+    **{(name, "tls_cert"): ("tls_key",) for name in ("broker", "pub", "sub")},
+    **{(name, "tls_key"): ("tls_cert",) for name in ("broker", "pub", "sub")},
     ("echo", "far"): ("microphone", "residual"), ("echo", "microphone"): ("residual",),
     ("echo", "residual"): ("microphone",),
 }  # fmt: skip
