@@ -21,6 +21,9 @@ __all__ = ["Claim", "read", "studies"]
 CARDS = 12
 """So many findings a ledger may mark: a chapter shows each on a card of its own."""
 
+WHY = 20
+"""Characters that it takes at least to say why a claim can have no rival."""
+
 TEXT = (
     "id", "study", "where", "statement", "kind", "printed", "unit", "tolerance", "tolerance_reason", "margin", "needs",
     "correction",
@@ -102,8 +105,8 @@ class Claim:
         if self.needs:
             return
         self._check_readings()
-        if self.rival and "none" in self.rival and not (self.kind == "ordering" and self.margin > 0):
-            raise ClaimError(f"{self.id}: only an ordering with a margin can do without a rival mechanism")
+        if self.rival and len(self.rival.get("none", "." * WHY)) < WHY:
+            raise ClaimError(f"{self.id}: say in {WHY} characters or more why no rival is possible")
         if self.paired and self.kind not in ("ordering", "trend"):
             raise ClaimError(f"{self.id}: only the samples of an ordering or a trend can be paired")
         if self.runs and self.kind == "identity":

@@ -191,7 +191,7 @@ def run(quick: bool = False) -> dict[str, Plain]:
         ("internet-time-factor-2", ["internet"]),
         ("delay-much-greater", list(paper.NETWORKS)),
     ):
-        found[f"transport.{name}"] = {way: factors.typical(networks, way).estimate for way in readings.COMPARED}
+        found[f"transport.{name}"] = {way: factors.typical(networks, way).estimate for way in readings.BY_QUALITY}
     found["transport.time-difference-observable"] = {
         way: time_ratios.least_difference(r, "lan", way) for way in readings.COMPARED
     }

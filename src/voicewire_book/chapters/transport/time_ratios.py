@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from voicewire.stats import Interval, t_interval
 from voicewire.transport import paper
 from voicewire_book.chapters.transport.analysis import Recorded, Samples, coverage
-from voicewire_book.chapters.transport.readings import COMPARED, FRESH, recorded_as
+from voicewire_book.chapters.transport.readings import BY_QUALITY, COMPARED, FRESH, recorded_as
 
 __all__ = [
     "Factors", "coverages", "half_widths", "inside", "least_difference", "relative_widths",
@@ -25,6 +25,7 @@ __all__ = [
 
 KINDS = ("bytes", "file")
 QUALITIES = (0, 1, 2)
+READ_AS = COMPARED | BY_QUALITY
 
 
 @dataclass
@@ -50,18 +51,18 @@ class Factors:
 
     def of(self, network: str, reading: str, size: int, qos: int, kind: str) -> Samples:
         """Return the factor of one configuration, then those of its resamples."""
-        mqtt, tcp, _ = COMPARED[reading]
+        mqtt, tcp, _ = READ_AS[reading]
         return self._medians("mqtt", network, mqtt, size, qos, kind) / self._medians("tcp", network, tcp, size, 0, kind)
 
     def _table(self, networks: Sequence[str], reading: str, kinds: Sequence[str], qos: int) -> Samples:
-        own = [kind for kind in kinds if recorded_as("mqtt", COMPARED[reading][0], qos, kind) == kind]
+        own = [kind for kind in kinds if recorded_as("mqtt", READ_AS[reading][0], qos, kind) == kind]
         return np.array([self.of(n, reading, size, qos, k) for n in networks for size in paper.PAYLOADS for k in own])
 
     def typical(
         self, networks: Sequence[str], reading: str = FRESH, kinds: Sequence[str] = KINDS, *, least: bool = False
     ) -> Interval:
         """Return the median factor over configurations with the axes' payloads, with its 95 % bootstrap interval."""
-        tables = [self._table(networks, reading, kinds, qos) for qos in COMPARED[reading][2]]
+        tables = [self._table(networks, reading, kinds, qos) for qos in READ_AS[reading][2]]
         if least:
             drawn = np.array([np.median(table, axis=0) for table in tables]).min(axis=0)
         else:
@@ -72,7 +73,7 @@ class Factors:
 
     def least(self, network: str, kind: str, reading: str = FRESH) -> float:
         """Return the smallest factor over the axes' payloads and qualities of service."""
-        qualities = COMPARED[reading][2]
+        qualities = READ_AS[reading][2]
         return float(min(self._table([network], reading, [kind], qos)[:, 0].min() for qos in qualities))
 
 
