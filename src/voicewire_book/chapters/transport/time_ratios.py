@@ -35,8 +35,11 @@ class Factors:
     recorded: Recorded
     resamples: int = 1000
     instead: bool = False
-    _rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(2), init=False, repr=False)
+    seed: int = 2
     _known: dict[tuple[object, ...], Samples] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._rng = np.random.default_rng(self.seed)
 
     def _medians(self, transport: str, network: str, session: str, size: int, qos: int, kind: str) -> Samples:
         """Return the median of a configuration's times, then those of its resamples."""
