@@ -46,7 +46,8 @@ def publication_ends(port: int, qos: int, silent: bool) -> bool:
 def delivered(port: int, qos: int) -> list[int]:
     """Count how often one message reaches an application whose connection is cut, once for each of `CUTS`.
 
-    At QoS 1 PUBACK stands in the place of PUBREC, and nothing follows it. The subscriber's session is kept, it comes back, and it does what MQTT asks of a receiver.
+    The subscriber's session is kept, it comes back, and it does what MQTT asks of a receiver. At QoS 1 PUBACK stands in
+    the place of PUBREC, and nothing follows it.
     """
     return [_Receiver(port, f"kept-{qos}-{i}", qos).interrupted(cut) for i, cut in enumerate(CUTS)]
 

@@ -228,4 +228,4 @@ RECORDINGS = {
     "link": record_link,
     "stock": record_stock,
 }
-"""The paper's tables; what waiting costs a publisher in two threads; one behind its own link; 60 tests each. Mosquitto."""
+"""The paper's tables; what waiting costs a publisher in two threads; one behind its own link; what mosquitto says."""

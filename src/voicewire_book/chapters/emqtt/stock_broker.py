@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 
 from voicewire.emqtt import paper
 from voicewire.mqtt import packets as p
-from voicewire.mqtt.raw_socket_client import Wire, connect, subscribed
+from voicewire.mqtt.raw_socket_client import Wire, connect
 from voicewire_book.chapters.emqtt.conformance_checks import mqtt_pubrec_first
 
 __all__ = ["asked"]
+
 
 def _subscribe(wire: Wire, qos: int) -> None:
     wire.send(p.Subscribe(1, ((paper.TOPIC, qos),)))
@@ -55,9 +56,7 @@ def _goes_on(port: int, send: Callable[[Wire, int], None], qos: int) -> bool:
 
 
 def asked(port: int) -> dict[str, dict[str, bool]]:
-    """Ask a broker whether it goes on after each packet at QoS 2 and 3, and whether its PUBREC waits for subscribers.
-
-    `True` under `"PUBREC"` of a silent subscriber: at QoS 2 the publisher has its PUBREC all the same.
+    """Ask a broker whether it goes on after each packet, and whether at QoS 2 PUBREC comes though a subscriber is silent.
     """
     found = {name: {f"QoS {qos}": _goes_on(port, send, qos) for qos in (2, 3)} for name, send in PACKETS.items()}
     return {**found, "silent subscriber": {"PUBREC at QoS 2": mqtt_pubrec_first(port)}}

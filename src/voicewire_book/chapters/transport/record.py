@@ -133,7 +133,8 @@ def _streams(folder: Path, iterations: int = 20) -> None:
     """Send streams of numbers over a link with loss, and count what came in order."""
     from voicewire_book.chapters.transport.lossy_stream import record_streams
 
-    for row in record_streams(folder, streams=iterations, command=f"voicewire record transport streams --iterations {iterations}"):
+    command = f"voicewire record transport streams --iterations {iterations}"
+    for row in record_streams(folder, streams=iterations, command=command):
         print(row)
 
 

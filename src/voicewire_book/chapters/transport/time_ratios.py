@@ -74,10 +74,13 @@ class Factors:
         value = float(drawn[0])
         return Interval(value, min(float(low), value), max(float(high), value), paper.CONFIDENCE, self.resamples)
 
-    def least(self, network: str, kind: str, reading: str = FRESH) -> float:
-        """Return the smallest factor over the axes' payloads and qualities of service."""
-        qualities = READ_AS[reading][2]
-        return float(min(self._table([network], reading, [kind], qos)[:, 0].min() for qos in qualities))
+    def least(self, network: str, kind: str, reading: str = FRESH) -> Interval:
+        """Return the smallest factor over the axes' payloads and qualities of service, with the interval of that one."""
+        rows = np.concatenate([self._table([network], reading, [kind], qos) for qos in READ_AS[reading][2]])
+        drawn = rows[rows[:, 0].argmin()]
+        low, high = np.quantile(drawn[1:], (0.025, 0.975))
+        value = float(drawn[0])
+        return Interval(value, min(float(low), value), max(float(high), value), paper.CONFIDENCE, self.resamples)
 
 
 def _points(r: Recorded, network: str, kinds: Sequence[str] = KINDS) -> Iterator[pd.DataFrame]:
