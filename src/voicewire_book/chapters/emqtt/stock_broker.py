@@ -56,7 +56,6 @@ def _goes_on(port: int, send: Callable[[Wire, int], None], qos: int) -> bool:
 
 
 def asked(port: int) -> dict[str, dict[str, bool]]:
-    """Ask a broker whether it goes on after each packet, and whether at QoS 2 PUBREC comes though a subscriber is silent.
-    """
+    """Ask a broker whether it goes on after each packet, and whether PUBREC at QoS 2 comes from it alone."""
     found = {name: {f"QoS {qos}": _goes_on(port, send, qos) for qos in (2, 3)} for name, send in PACKETS.items()}
     return {**found, "silent subscriber": {"PUBREC at QoS 2": mqtt_pubrec_first(port)}}

@@ -75,7 +75,7 @@ class Factors:
         return Interval(value, min(float(low), value), max(float(high), value), paper.CONFIDENCE, self.resamples)
 
     def least(self, network: str, kind: str, reading: str = FRESH) -> Interval:
-        """Return the smallest factor over the axes' payloads and qualities of service, with the interval of that one."""
+        """Return the smallest factor over the axes' payloads and qualities of service, with its own interval."""
         rows = np.concatenate([self._table([network], reading, [kind], qos) for qos in READ_AS[reading][2]])
         drawn = rows[rows[:, 0].argmin()]
         low, high = np.quantile(drawn[1:], (0.025, 0.975))
