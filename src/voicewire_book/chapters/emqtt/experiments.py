@@ -131,8 +131,8 @@ def run(quick: bool = False) -> dict[str, Plain]:
     mqtt, first, every = (READING[method] for method in (paper.MQTT, paper.ASYNCHRONOUS, paper.SYNCHRONOUS))
     found: dict[str, Plain] = {
         "emqtt.messages.18-vs-9": {
-            "MQTT": counting.with_subscriptions(mqtt, 1),
-            "E-MQTT": counting.with_subscriptions(every, 1),
+            "MQTT": counting.with_subscriptions(mqtt, 1, True),
+            "E-MQTT": counting.with_subscriptions(every, 1, True),
         },
         "emqtt.messages.formula-mqtt": max(abs(seen[n][mqtt].messages - counting.messages(mqtt, n)) for n in numbers),
         "emqtt.table-3.mqtt": counting.publish_size(2),

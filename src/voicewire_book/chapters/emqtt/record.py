@@ -23,7 +23,7 @@ from voicewire_book.chapters.emqtt import blocking_publisher, experiments, notif
 from voicewire_book.chapters.emqtt.many_subscribers import Population
 from voicewire_book.chapters.emqtt.slow_subscribers import weak
 
-__all__ = ["RECORDINGS", "record", "record_link", "record_notified", "record_suspended"]
+__all__ = ["RECORDINGS", "record", "record_link", "record_notified", "record_stock", "record_suspended"]
 
 Tell = Callable[[str], object]
 
@@ -183,8 +183,25 @@ def record_link(folder: Path, tests: int = paper.TESTS, seed: int = 2023, tell: 
     _about(folder / "link.json", f"voicewire record emqtt link --tests {tests} --seed {seed}")
 
 
+def record_stock(folder: Path, tell: Tell = print) -> None:
+    """Ask mosquitto what it makes of E-MQTT's packets; write `stock.json`."""
+    from voicewire_book.chapters.emqtt.stock_broker import asked
+
+    if broker_process.mosquitto_version() is None:
+        raise FileNotFoundError("mosquitto is not installed: this recording asks it")
+    folder.mkdir(parents=True, exist_ok=True)
+    with broker_process.mosquitto() as broker:
+        found = {"goes on": asked(broker.port), "provenance": _facts("voicewire record emqtt stock")}
+    (folder / "stock.json").write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+    tell("mosquitto was asked")
+
+
 def _about(path: Path, command: str) -> None:
-    about = {
+    path.write_text(json.dumps(_facts(command), indent=2) + "\n", encoding="utf-8")
+
+
+def _facts(command: str) -> dict[str, Any]:
+    return {
         "command": command,
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "versions": {
@@ -195,7 +212,6 @@ def _about(path: Path, command: str) -> None:
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, all parts on one machine",
         "load average (15 min) at the end": round(os.getloadavg()[2], 2),
     }
-    path.write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
 
 
 def _write(path: Path, rows: list[dict[str, Any]]) -> None:
@@ -210,5 +226,6 @@ RECORDINGS = {
     "suspended": record_suspended,
     "notified": record_notified,
     "link": record_link,
+    "stock": record_stock,
 }
-"""The paper's tables; what waiting costs a publisher in two threads; one behind its own link; 60 tests each."""
+"""The paper's tables; what waiting costs a publisher in two threads; one behind its own link; what mosquitto says."""

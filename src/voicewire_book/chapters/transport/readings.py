@@ -16,9 +16,9 @@ from voicewire.transport import overhead_formulas, paper
 from voicewire_book.chapters.transport.analysis import Recorded, Samples
 
 __all__ = [
-    "COMPARED", "SESSIONS", "axes_ratio", "broker_share", "forwarded", "growths", "header_by_mss", "header_curve",
-    "header_farthest", "header_ranges", "header_ratio", "headers", "loop_growth", "overhead_ratios", "recorded_as",
-    "slowest_growth",
+    "BY_QUALITY", "COMPARED", "SESSIONS", "axes_ratio", "broker_share", "forwarded", "growths", "header_by_mss",
+    "header_curve", "header_farthest", "header_ranges", "header_ratio", "headers", "loop_growth", "overhead_ratios",
+    "recorded_as", "slowest_growth",
 ]  # fmt: skip
 
 FRESH, OPEN = "a session for each message", "one session for all"
@@ -34,6 +34,8 @@ COMPARED = {name: (*pair, QUALITIES) for name, pair in SESSIONS.items()} | {
     LOOP_0: ("loop", "fresh", (0,)), LOOP_1: ("loop", "fresh", (1,)),
 }  # fmt: skip
 """The same with MQTT's qualities of service, and with 150 publishes against one TCP connection."""
+BY_QUALITY = {f"{FRESH}, QoS {qos}": ("fresh", "fresh", (qos,)) for qos in QUALITIES} | {LOOP_0: COMPARED[LOOP_0]}
+"""Readings of the times in which no two qualities of service are put together."""
 
 
 def _rows(transport: str, session: str, sizes: Sequence[int]) -> Iterator[tuple[int, dict[str, Any]]]:

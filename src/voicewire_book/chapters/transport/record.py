@@ -129,6 +129,15 @@ def _bounds(folder: Path, iterations: int = 200, broker: str | None = None) -> N
         print(f"QoS {qos}: {came:.1%} arrived, {in_time:.1%} within the mode's own round trips")
 
 
+def _streams(folder: Path, iterations: int = 20) -> None:
+    """Send streams of numbers over a link with loss, and count what came in order."""
+    from voicewire_book.chapters.transport.lossy_stream import record_streams
+
+    command = f"voicewire record transport streams --iterations {iterations}"
+    for row in record_streams(folder, streams=iterations, command=command):
+        print(row)
+
+
 def _wireshark(folder: Path) -> None:
     """Let tshark read the book's captures."""
     from voicewire_book import paths
@@ -146,7 +155,7 @@ def _amqp(folder: Path) -> None:
 
 RECORDINGS: dict[str, Callable[..., None]] = {
     "experiment": _experiment, "captures": _captures, "extras": _extras, "series": _series, "coap": _coap,
-    "rest": _rest, "bounds": _bounds, "wireshark": _wireshark, "amqp": _amqp,
+    "rest": _rest, "bounds": _bounds, "wireshark": _wireshark, "amqp": _amqp, "streams": _streams,
 }  # fmt: skip
 """The experiment, captures of single sessions, what goes beyond in bytes and in time, CoAP, brokers' stores, what
 qualities of service bound under loss, the captures as Wireshark's program reads them, AMQP and HTTP."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from voicewire.stats import Interval, t_interval
 from voicewire.transport import paper
 from voicewire_book.chapters.transport.analysis import Recorded, Samples, coverage
-from voicewire_book.chapters.transport.readings import COMPARED, FRESH, recorded_as
+from voicewire_book.chapters.transport.readings import BY_QUALITY, COMPARED, FRESH, recorded_as
 
 __all__ = [
     "Factors", "coverages", "half_widths", "inside", "least_difference", "relative_widths",
@@ -25,6 +25,7 @@ __all__ = [
 
 KINDS = ("bytes", "file")
 QUALITIES = (0, 1, 2)
+READ_AS = COMPARED | BY_QUALITY
 
 
 @dataclass
@@ -34,8 +35,11 @@ class Factors:
     recorded: Recorded
     resamples: int = 1000
     instead: bool = False
-    _rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(2), init=False, repr=False)
+    seed: int = 2
     _known: dict[tuple[object, ...], Samples] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._rng = np.random.default_rng(self.seed)
 
     def _medians(self, transport: str, network: str, session: str, size: int, qos: int, kind: str) -> Samples:
         """Return the median of a configuration's times, then those of its resamples."""
@@ -50,18 +54,18 @@ class Factors:
 
     def of(self, network: str, reading: str, size: int, qos: int, kind: str) -> Samples:
         """Return the factor of one configuration, then those of its resamples."""
-        mqtt, tcp, _ = COMPARED[reading]
+        mqtt, tcp, _ = READ_AS[reading]
         return self._medians("mqtt", network, mqtt, size, qos, kind) / self._medians("tcp", network, tcp, size, 0, kind)
 
     def _table(self, networks: Sequence[str], reading: str, kinds: Sequence[str], qos: int) -> Samples:
-        own = [kind for kind in kinds if recorded_as("mqtt", COMPARED[reading][0], qos, kind) == kind]
+        own = [kind for kind in kinds if recorded_as("mqtt", READ_AS[reading][0], qos, kind) == kind]
         return np.array([self.of(n, reading, size, qos, k) for n in networks for size in paper.PAYLOADS for k in own])
 
     def typical(
         self, networks: Sequence[str], reading: str = FRESH, kinds: Sequence[str] = KINDS, *, least: bool = False
     ) -> Interval:
         """Return the median factor over configurations with the axes' payloads, with its 95 % bootstrap interval."""
-        tables = [self._table(networks, reading, kinds, qos) for qos in COMPARED[reading][2]]
+        tables = [self._table(networks, reading, kinds, qos) for qos in READ_AS[reading][2]]
         if least:
             drawn = np.array([np.median(table, axis=0) for table in tables]).min(axis=0)
         else:
@@ -70,10 +74,13 @@ class Factors:
         value = float(drawn[0])
         return Interval(value, min(float(low), value), max(float(high), value), paper.CONFIDENCE, self.resamples)
 
-    def least(self, network: str, kind: str, reading: str = FRESH) -> float:
-        """Return the smallest factor over the axes' payloads and qualities of service."""
-        qualities = COMPARED[reading][2]
-        return float(min(self._table([network], reading, [kind], qos)[:, 0].min() for qos in qualities))
+    def least(self, network: str, kind: str, reading: str = FRESH) -> Interval:
+        """Return the smallest factor over the axes' payloads and qualities of service, with its own interval."""
+        rows = np.concatenate([self._table([network], reading, [kind], qos) for qos in READ_AS[reading][2]])
+        drawn = rows[rows[:, 0].argmin()]
+        low, high = np.quantile(drawn[1:], (0.025, 0.975))
+        value = float(drawn[0])
+        return Interval(value, min(float(low), value), max(float(high), value), paper.CONFIDENCE, self.resamples)
 
 
 def _points(r: Recorded, network: str, kinds: Sequence[str] = KINDS) -> Iterator[pd.DataFrame]:
