@@ -82,7 +82,7 @@ def letter(study: str, base: Path | None = None) -> str:
             parts.append(_item(number, row))
     if told := headlines.answers(study, collecting.scorecard(base, study), base):
         parts.append("What you conclude, and what became of what it rests on:")
-        parts += [f"* {each.says} ({each.where})\nHere: {each.answer} [{', '.join(each.decided_by)}]" for each in told]
+        parts += [f"* {each.says} ({each.where})\nHere: {each.answer} ({', '.join(each.decided_by)})" for each in told]
     parts.append(CLOSING.format(address=address))
     return "\n\n".join(_wrapped(part) for part in parts) + "\n"
 
