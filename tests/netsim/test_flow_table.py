@@ -40,3 +40,13 @@ def test_frames_that_no_buffer_holds_are_refused_before_they_are_lost():
         Flow(bulk(20_000), 1460, Tfrc(), Path(10))
     with pytest.raises(NetsimError, match="'UDP' has no bulk transfer: give TCP, TFRC, CCID2"):
         simulate_table(["UDP"], SharedLink(1e6, 0.02))
+
+
+@pytest.mark.parametrize("flows", ["TCP", {"TCP": 2}, None, 20, [20]])
+def test_what_is_no_list_of_flows_is_refused(flows):
+    with pytest.raises(NetsimError, match="must be a list|has no bulk transfer"):
+        simulate_table(flows, SharedLink(1e6, 0.02))
+
+
+def test_flows_may_come_one_by_one():
+    assert len(simulate_table((name for name in ("TCP", "TFRC")), SharedLink(1e5, 0.02), seconds=2)) == 2

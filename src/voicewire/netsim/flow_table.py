@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -110,6 +110,9 @@ def simulate_table(
     """
     import pandas as pd
 
+    if isinstance(flows, str | Mapping) or not isinstance(flows, Iterable):
+        raise NetsimError(f"flows must be a list, such as ['TCP', 'TFRC'], not {flows!r:.40}")
+    flows = list(flows)
     made = [_flow(flow, link, seconds) for flow in flows]
     narrow = Bottleneck(link.rate / 1e3, link.queue)
     result = simulate(made, bottleneck=narrow, seed=seed, until_s=seconds)
@@ -129,7 +132,7 @@ def _flow(flow: str | Flow, link: SharedLink, seconds: float) -> Flow:
     """Make a bulk transfer of a protocol's name."""
     if isinstance(flow, Flow):
         return flow
-    if flow not in SENDERS:
+    if not isinstance(flow, str) or flow not in SENDERS:
         raise NetsimError(
             f"{flow!r:.40} has no bulk transfer: give {', '.join(SENDERS)}, or a Flow that says when it has data"
         )

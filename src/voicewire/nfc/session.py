@@ -1,7 +1,7 @@
 """One TCP session through the link: what is asked, what comes back (notebook 1)."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
@@ -414,8 +414,7 @@ def run_session(size: int, *, seed: int = 0, log: bool = False, **settings: Any)
     >>> run_session(5000, mss=256).outcome
     'delivered'
     """
-    try:
-        made = Session(size, **settings)
-    except TypeError as error:
-        raise ParameterError(f"a session has no such setting: {error}") from None
-    return made.run(np.random.default_rng(seed), log)
+    known = {each.name for each in fields(Session)} - {"size"}
+    if unknown := sorted(settings.keys() - known):
+        raise ParameterError(f"a session has no {', '.join(unknown)}: its settings are {', '.join(sorted(known))}")
+    return Session(size, **settings).run(np.random.default_rng(seed), log)

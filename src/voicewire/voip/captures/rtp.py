@@ -379,8 +379,10 @@ def read_capture(path: str | Path, *, sound: bool = False) -> Capture | None:
         reading.go(file)
     except TestbedError as error:
         raise VoipError(str(error)) from error
-    except (OSError, TypeError, ValueError) as error:
-        raise VoipError("the capture cannot be read") from error
+    except OSError as error:
+        raise VoipError(f"{Path(path).name} cannot be read: {error.strerror or error}") from error
+    except (TypeError, ValueError) as error:
+        raise VoipError(f"the capture cannot be read: {error}") from error
     streams = reading.streams()
     return Capture(
         streams, file.packets, file.cut, reading.connections.holes(), reading.short,
