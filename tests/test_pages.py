@@ -108,7 +108,7 @@ def test_the_picture_adds_up_and_says_itself_in_words():
     drawing = ElementTree.fromstring(scorecard.picture(rows, {"nfc": "Near <field>", "voip": "Voice"}))
     names = [t.text for t in drawing.iter("{http://www.w3.org/2000/svg}title")]
     assert names == ["reproduced: 1", "partly: 1", "not reproduced: 1", "not testable here: 1"]
-    assert "nfc: 2 claims, 1 reproduced, 1 partly." in drawing.get("aria-label")
+    assert "nfc: 2 computed, 1 reproduced, 1 partly." in drawing.get("aria-label")
     widths = [float(r.get("width")) for r in drawing.iter("{http://www.w3.org/2000/svg}rect") if len(r)]
     assert sum(widths) == pytest.approx(2 * (scorecard.WIDTH - 8), abs=5)
 

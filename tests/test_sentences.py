@@ -25,6 +25,7 @@ from matplotlib.colors import rgb_to_hsv, to_rgb
 
 from voicewire import cli
 from voicewire._kit import style
+from voicewire.echo.recordings.stream import Settings
 from voicewire.mqtt import Config
 from voicewire.testbed.errors import TestbedError
 from voicewire.testbed.hosts import Host
@@ -384,6 +385,9 @@ def later(name: str) -> list[object]:
     words, dest = name.split()[1:-1], name.split()[-1]
     if words == ["broker"]:
         return [getattr(Config() if dest in ("host", "port") else Config().limits, dest)]
+    if words == ["echo"]:
+        taps, memory = Settings().taps((1, 1), 8000)
+        return [{"tail": 1000 * taps / 8000, "memory": memory}[dest]]
     recordings = importlib.import_module(f"voicewire_book.chapters.{words[1]}.record").RECORDINGS.values()
     given = [inspect.signature(run).parameters for run in recordings]
     return [parameters[dest].default or paper.ITERATIONS for parameters in given if dest in parameters]

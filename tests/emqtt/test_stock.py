@@ -24,7 +24,7 @@ def test_our_broker_goes_on_where_it_should():
     assert silent == {"PUBREC at QoS 2": True}
 
 
-@pytest.mark.skipif(broker_process.mosquitto_version() is None, reason="mosquitto is not installed")
+@pytest.mark.needs("mosquitto")
 def test_mosquitto_says_what_is_recorded(tmp_path):
     record.record_stock(tmp_path, tell=str)
     new, kept = (json.loads((folder / "stock.json").read_text()) for folder in (tmp_path, paths.data("emqtt")))

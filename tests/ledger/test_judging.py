@@ -482,6 +482,7 @@ def test_a_row_keeps_all_but_the_digest(base):
     row = judged(base).verdicts["nfc.a"].row()
     place = {"notebook": "notebooks/nfc/01_a.ipynb", "anchor": "claim-nfc.a"}
     said = {"whose": "paper", "chosen": "", "basis": "computed", "places": [], "cause": "", "reach": "", "rival": None}
+    said |= {"class": "", "implements": ""}
     said |= {"owes_rival": False, "readings": [], "statistic": "", "waits": "", "runs": 0}
     assert score == {**{key: value for key, value in row.items() if key != "digest"}, **place, **said}
 

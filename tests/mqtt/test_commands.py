@@ -9,7 +9,6 @@ import os
 import pty
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import threading
@@ -30,7 +29,7 @@ from voicewire.mqtt.commands.shown_messages import printer, readable, visible
 from voicewire.mqtt.serving.broker_process import free_port
 
 Start = Callable[..., BrokerThread]
-MOSQUITTO = pytest.mark.skipif(shutil.which("mosquitto_sub") is None, reason="no mosquitto_sub")
+MOSQUITTO = pytest.mark.needs("mosquitto-clients")
 OURS = [sys.executable, "-m", "voicewire.mqtt"]
 
 

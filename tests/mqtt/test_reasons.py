@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import shutil
 from collections.abc import Callable
 
 import pytest
@@ -150,7 +149,7 @@ async def test_a_server_that_is_no_broker_of_ours() -> None:
         assert await client.refusal("$share/g/a") == ""
 
 
-@pytest.mark.skipif(shutil.which("mosquitto", path="/usr/bin:/usr/sbin:/usr/local/sbin") is None, reason="no mosquitto")
+@pytest.mark.needs("mosquitto")
 async def test_mosquitto_gives_no_reason_and_none_is_made_up() -> None:
     with mosquitto("max_packet_size 100000\n") as other:
         client = Client(port=other.port)

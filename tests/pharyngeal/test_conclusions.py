@@ -190,10 +190,10 @@ def test_four_means_in_one_order_are_one_pairing_in_24():
 
 def test_a_larynx_above_rest_says_nothing_of_a_consonant():
     """The plain vowel's stands there too."""
-    (rival,) = conclusions.rivals()["intro.larynx-raised"]
-    assert rival == pytest.approx(6.1732 - 5.8118)
+    rival = conclusions.rivals()["intro.larynx-raised"]
+    assert len(rival) == 200
     claim = claims.load("pharyngeal")
-    verdict = claim.judge("pharyngeal.intro.larynx-raised", FOUND["intro.larynx-raised"], reason="-", rival=[rival])
+    verdict = claim.judge("pharyngeal.intro.larynx-raised", FOUND["intro.larynx-raised"], reason="-", rival=rival)
     assert verdict.verdict == claims.NOT_TESTABLE
 
 

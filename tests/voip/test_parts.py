@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import av
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -338,7 +339,6 @@ def test_sound_is_silent_where_nothing_came(
 
 
 def test_g711_decodes_as_ffmpeg_does() -> None:
-    av = pytest.importorskip("av")
     for law, name in (("µ", "pcm_mulaw"), ("A", "pcm_alaw")):
         coder = av.CodecContext.create(name, "r")
         coder.sample_rate, coder.layout = 8000, "mono"

@@ -156,6 +156,11 @@ def run(quick: bool = False) -> dict[str, Plain]:
             **({"one of n, without a link": against_mqtt("one")} if mode == "sync" else {}),
             **{where: float((one[name] / one[paper.MQTT]).mean()) for where, one in links.items()},
         }
+    fast = f"behind {WI_FI[0]}"
+    sooner = links[fast][paper.MQTT] + 2e3 * LINK_DELAY  # its SUBSCRIBE and the SUBACK take a round trip
+    found["emqtt.e2e.async-ratio"] |= {
+        f"{fast}, from SUBSCRIBE": float((links[fast][paper.ASYNCHRONOUS] / sooner).mean())
+    }
     done = "completion_ms"
     later = {f"behind {rate}": behind_link(rate, done) for rate in WI_FI}
     for mode, name, reading in (("async", paper.ASYNCHRONOUS, first), ("sync", paper.SYNCHRONOUS, every)):
