@@ -14,6 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from voicewire._kit import checks
+from voicewire._kit._optional import needed
 from voicewire.pharyngeal import audio_files as sounds
 from voicewire.pharyngeal import librosa_import, reference
 from voicewire.pharyngeal.audio_files import Sound
@@ -57,7 +58,8 @@ _HISS: Final = 3.0  # above to below 4 kHz; it was 1 until two of 36 noisy made-
 
 @cache
 def _tokens() -> tuple[tuple[str, Array], ...]:
-    from parselmouth.praat import call
+    with needed():
+        from parselmouth.praat import call
 
     table = call("Create formant table (Peterson & Barney 1952)")
     rows = range(1, call(table, "Get number of rows") + 1)
@@ -134,8 +136,9 @@ def _floored(samples: Array) -> Array:
 
 def _both(sound: Sound, times: Sequence[float], ceiling: float) -> list[tuple[Array, Array]]:
     """Praat's Burg and the book's Levinson at each time: (frequency, bandwidth) by number, shape (2, 3) each."""
-    import parselmouth
-    from parselmouth.praat import call
+    with needed():
+        import parselmouth
+        from parselmouth.praat import call
 
     pad = np.zeros(round(_PAD * sound.rate))
     samples = np.concatenate([pad, sound.samples, pad])
@@ -183,7 +186,8 @@ def _sort(praat: Array, own: Array, bounds: Array) -> tuple[list[str], Array]:
 
 def _gate(sound: Sound, interval: Interval, time: float, loudest: float, pitch: object) -> tuple[str, float]:
     """Why there is nothing to measure at a time ('' where there is), and F0 there (Hz)."""
-    from parselmouth.praat import call
+    with needed():
+        from parselmouth.praat import call
 
     if interval.start < 0 or interval.end > sound.duration + 1e-6:
         return "outside the sound", np.nan
@@ -317,7 +321,8 @@ def answers(sound: Sound, intervals: Sequence[Interval] | None = None, talker: T
         Praat's; NaN with a reason), other (Hz, Levinson's; the same), confidence (0 to 1: the lower, the further the
         trackers lie apart, the wider F0's harmonics lie for this formant, and the broader its pole; halved where the
         number may be another formant's: beside a refused number, above a doubtful pole, or where it may be a
-        harmonic; and where the spectrum is not one voice's: harmonics are missing, or much lies between them), f0 (Hz), talker, ceiling (Hz), reason ("" beside a number).
+        harmonic; and where the spectrum is not one voice's: harmonics are missing, or much lies between them), f0
+        (Hz), talker, ceiling (Hz), reason ("" beside a number).
 
     Raises
     ------
@@ -339,8 +344,9 @@ def answers(sound: Sound, intervals: Sequence[Interval] | None = None, talker: T
     >>> len(table), bool((table["frequency"].isna() == (table["reason"] != "")).all())
     (3, True)
     """
-    import parselmouth
-    from parselmouth.praat import call
+    with needed():
+        import parselmouth
+        from parselmouth.praat import call
 
     first, last = _CEILINGS[talker]
     ceilings = [c for c in np.arange(first, last + 1, _STEP) if sound.rate >= 2 * c]
