@@ -79,7 +79,7 @@ def _array(source: Any) -> NDArray[np.float64]:
     except ValueError:  # lists of different lengths
         samples = None
     if samples is None or samples.ndim == 0:
-        raise SoundError(f"what is given (a {type(source).__name__}) is no sound: give {_ACCEPTED}")
+        raise SoundError(f"an object of type {type(source).__name__} is no sound: give {_ACCEPTED}")
     if samples.size == 0:
         raise SoundError("the array holds no sample")
     if samples.dtype.kind == "f" or (samples.dtype.kind == "i" and isinstance(source, list | tuple)):
