@@ -176,6 +176,50 @@ def test_what_belongs_to_nothing_is_passed_over_and_named(tmp_path: Path) -> Non
     assert sound.notes == ("27 bytes behind the sound belong to nothing and were passed over",)
 
 
+def rf64(promised: int, sound: bytes, *behind: bytes) -> bytes:
+    """An RF64, whose lengths stand in its chunk ds64."""
+    sizes = struct.pack("<QQQI", promised and 72 + promised, promised, promised // 2, 0)
+    body = b"WAVE" + chunk(b"ds64", sizes) + FORMAT + b"data" + b"\xff" * 4 + sound + b"".join(behind)
+    return b"RF64" + b"\xff" * 4 + body
+
+
+LAST = ((), (chunk(b"LIST", b"INFOxyz"),), (chunk(b"bext", b"q" * 602), chunk(b"id3 ", b"q" * 90)))
+
+
+@pytest.mark.parametrize("behind", LAST)
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.5, 0.55, 0.7, 0.9, 0.99])
+@pytest.mark.parametrize("kind", ["riff", "as it was", "rf64"])
+def test_sound_behind_a_wrong_length_is_read_to_the_last_chunks(
+    tmp_path: Path, share: float, kind: str, behind: tuple[bytes, ...]
+) -> None:
+    """A recorder that brings its header up to date from time to time, and is then stopped by force."""
+    promised = int(share * RATE) * 2
+    file = tmp_path / "x.wav"
+    if kind == "rf64":
+        file.write_bytes(rf64(promised, SOUND, *behind))
+    else:
+        size = 36 + promised if kind == "as it was" else None
+        file.write_bytes(riff(FORMAT, chunk(b"data", SOUND, promised), *behind, size=size))
+    sound = audio_files.read(file)
+    assert sound.samples == pytest.approx(np.frombuffer(SOUND, "<i2") / 2**15)
+    assert sound.notes == (f"the header says {promised} bytes of sound; {2 * RATE} are there and were read",)
+
+
+@pytest.mark.parametrize("behind", LAST)
+def test_a_whole_rf64_is_nothing_odd(tmp_path: Path, behind: tuple[bytes, ...]) -> None:
+    file = tmp_path / "x.wav"
+    file.write_bytes(rf64(len(SOUND), SOUND, *behind))
+    sound = audio_files.read(file)
+    assert sound.samples == pytest.approx(np.frombuffer(SOUND, "<i2") / 2**15) and sound.notes == ()
+
+
+@pytest.mark.parametrize("tag", [b"TAG" + b"x" * 125, b"ID3\4" + b"x" * 5000, b"APETAGEX" + b"x" * 300])
+def test_a_tag_behind_a_whole_file_is_no_sound(tmp_path: Path, tag: bytes) -> None:
+    file = tmp_path / "x.wav"
+    file.write_bytes(riff(FORMAT, chunk(b"data", SOUND)) + tag)
+    assert audio_files.read(file).samples.size == RATE
+
+
 @pytest.mark.parametrize("weights", [(1, -1), (1, -0.8), (0.5, -0.6), (1, -1, 0.02), (1, -0.5, -0.5)])
 def test_channels_that_cancel_are_named(tmp_path: Path, weights: tuple[float, ...]) -> None:
     rest = 0.001 * np.random.default_rng(4).standard_normal((RATE, len(weights)))

@@ -134,3 +134,46 @@ except ImportError as error:
     done = run(code, "cryptography")
     said = "cryptography is not installed, and this needs it: pip install 'voicewire[transport]'"
     assert said in done.stdout, done.stdout + done.stderr
+
+
+CALLS = {
+    "parselmouth, by tube": ("parselmouth", "phonetics", "pharyngeal.tube import praat_tract", "praat_tract('a')"),
+    "parselmouth, by formants": (
+        "parselmouth", "phonetics", "pharyngeal import formants, audio_files",
+        "formants.track(audio_files.Sound(np.ones(8000), 16000), 'praat', formants.Settings())",
+    ),
+    "parselmouth, by confidence": (
+        "parselmouth", "phonetics", "pharyngeal import formant_table", "formant_table((np.ones(8000), 16000))",
+    ),
+    "parselmouth, by speech": ("parselmouth", "phonetics", "echo.scenes import speech", "speech.synthesise()"),
+    "librosa": ("librosa", "phonetics", "pharyngeal import librosa_import", "librosa_import.librosa()"),
+    "statsmodels": (
+        "statsmodels", "phonetics", "pharyngeal.statistics import vowel_statistics",
+        "vowel_statistics.mixed_model(pd.DataFrame({'speaker': [1], 'context': ['plain'], 'F1': [500.0]}), 'F1')",
+    ),
+    "skimage": (
+        "skimage", "phonetics", "pharyngeal.films import xray_film",
+        "xray_film.film(1, np.random.default_rng(1))",
+    ),
+    "av, by listening": ("av", "voip", "voip.codecs import listening", "listening.available()"),
+    "av, by opus": ("av", "voip", "voip.codecs import opus", "opus.encoded(np.zeros(1600, np.int16))"),
+    "webrtcvad": ("webrtcvad", "voip", "voip.codecs import listening", "listening.activity(np.zeros(1600, np.int16))"),
+    "paho, by transport": ("paho", "transport", "transport import run_mqtt", ""),
+    "paho, by emqtt": ("paho", "transport", "emqtt import agent", ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("call", list(CALLS))
+def test_the_extra_of_a_missing_library_is_named(call):
+    library, extra, home, what = CALLS[call]
+    code = f"""
+import numpy as np, pandas as pd
+try:
+    from voicewire.{home}
+    {what}
+except ImportError as error:
+    print(error)
+"""
+    done = run(code, library)
+    said = f"{library} is not installed, and this needs it: pip install 'voicewire[{extra}]'"
+    assert said in done.stdout, done.stdout + done.stderr

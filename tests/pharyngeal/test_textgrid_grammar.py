@@ -192,3 +192,11 @@ def test_no_label_gets_another_vowels_numbers(tmp_path, capsys):
             places = {tuple(line.split(",")[1:4]) for line in both.out.splitlines()[1:]}
             assert places == {("x", "0.0000", "0.3000"), ("y", "0.3000", "0.6000")}
             assert ("this was subtracted" in both.err) == bool(start)
+
+
+@given(st.text(st.sampled_from('a" \n'), max_size=12))
+def test_a_label_that_is_not_closed_is_said_to_be(label):
+    """Whatever doubled quotes it holds: the second of a pair closes nothing."""
+    text = HEAD + '0\n1\n<exists>\n1\n"IntervalTier"\n"v"\n0\n1\n1\n0\n1\n"' + label.replace('"', '""') + "\n"
+    with pytest.raises(textgrid_format.FormatError, match="the text ends within"):
+        textgrid_format.parsed(text.encode())

@@ -20,6 +20,10 @@ _MOST = 2**40  # frames: a header that names more does not know its length
 _BLOCK = 2**18  # samples
 _LARGEST = 2**30  # bytes of a file whose length is put right
 _STREAM = 0x7FFFF000  # bytes: streaming writers, which cannot go back, put such sizes
+_IN_DS64 = 0xFFFFFFFF  # an RF64's length of sound stands in its chunk ds64
+_FEW = 128  # bytes behind a whole WAV that are no sound: a tag, or what a copy left
+_TAGS = (b"TAG", b"ID3", b"APETAGEX")  # they follow a whole file
+_LAST = re.compile(rb"LIST|[iI][dD]3 |bext|cue |smpl|fact|JUNK|PEAK|iXML|_PMX|afsp|inst|umid|levl|acid|DISP|PAD ")
 _PART = re.compile(r"^\s*(?:data|SSND|Data Size)\s*:\s*(\d+) \(should be (-?\d+)\)", re.MULTILINE)
 _WHOLE = re.compile(r"^\s*(?:Riff size|riff)\s*:\s*(\d+) \(should be (-?\d+)\)", re.MULTILINE)  # RF64, W64
 _ROUGH = 0.8  # an MP3 without a count is as long as its size lets guess
@@ -51,38 +55,57 @@ def _chunks(raw: bytes) -> bool:
     return at > 0
 
 
+def _end(behind: bytes) -> int:
+    """How many of the bytes behind a wrong length are sound: those before the chunks that end the file."""
+    ends = (found.start() for found in _LAST.finditer(behind) if _chunks(behind[found.start() :]))
+    return next(ends, len(behind))
+
+
 def _wav(path: Path) -> tuple[tuple[int, int] | None, str]:
     """Where the length of a WAV's sound stands and what it has to be, if it is wrong; and what is odd, if anything is.
 
     Recorders write the length when they stop; what was stopped otherwise says 0, or what was there when it last wrote.
+    An RF64 has its length in a chunk of its own, ds64.
     """
     with path.open("rb") as handle:
-        if (head := handle.read(12))[:4] != b"RIFF" or head[8:] != b"WAVE":
+        if (head := handle.read(12))[:4] not in (b"RIFF", b"RF64") or head[8:] != b"WAVE":
             return None, ""
+        large, whole, long = head[:4] == b"RF64", 8 + int.from_bytes(head[4:8], "little"), 0
         while len(head := handle.read(8)) == 8:
             name, length = struct.unpack("<4sI", head)
             if name == b"data":
                 break
-            handle.seek(length + length % 2, 1)
+            start = handle.tell()
+            if name == b"ds64" and len(sizes := handle.read(16)) == 16:
+                whole, long = 8 + int.from_bytes(sizes[:8], "little"), int.from_bytes(sizes[8:], "little")
+            handle.seek(start + length + length % 2)
         else:
             return None, ""
-        first = handle.tell()
-        there = path.stat().st_size - first
-        if length >= _STREAM:
+        first, size = handle.tell(), path.stat().st_size
+        there = size - first
+        if large and length == _IN_DS64:
+            length = long
+        elif length >= _STREAM:
             return None, f"the header names no length; all {there} bytes behind it were read as sound"
-        if length >= there or path.stat().st_size > _LARGEST:
+        if length >= there or size > _LARGEST:
             return None, ""
-        handle.seek(length, 1)
+        handle.seek(first + length)
         behind = handle.read()
-        if not behind.strip(b"\0") or _chunks(behind) or _chunks(behind[1:]):
-            return None, ""
-        if there <= 2 * length:
-            return None, f"{there - length} bytes behind the sound belong to nothing and were passed over"
-        return (first - 4, there), f"the header says {length} bytes of sound; {there} are there and were read"
+    if not behind.strip(b"\0") or _chunks(behind) or _chunks(behind[1:]):
+        return None, ""
+    if behind.startswith(_TAGS) or (len(behind) <= _FEW and whole == first + length):
+        return None, f"{len(behind)} bytes behind the sound belong to nothing and were passed over"
+    found = length + _end(behind)
+    return (first - 4, found), f"the header says {length} bytes of sound; {found} are there and were read"
 
 
 def _with_size(path: Path, at: int, size: int) -> io.BytesIO:
+    """Return the file with the right length; an RF64 of this size does as a plain WAV."""
     raw = bytearray(path.read_bytes())
+    if raw[:4] == b"RF64":
+        raw[:4] = b"RIFF"
+        if (place := raw.find(b"ds64", 12, at)) > 0:
+            raw[place : place + 4] = b"JUNK"
     raw[4:8], raw[at : at + 4] = struct.pack("<I", len(raw) - 8), struct.pack("<I", size)
     return io.BytesIO(raw)
 

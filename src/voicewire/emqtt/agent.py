@@ -18,11 +18,14 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
 
-import paho.mqtt.client as paho
-from paho.mqtt.enums import CallbackAPIVersion
-from paho.mqtt.packettypes import PacketTypes
-from paho.mqtt.properties import Properties
-from paho.mqtt.subscribeoptions import SubscribeOptions
+from voicewire._kit._optional import needed
+
+with needed():
+    import paho.mqtt.client as paho
+    from paho.mqtt.enums import CallbackAPIVersion
+    from paho.mqtt.packettypes import PacketTypes
+    from paho.mqtt.properties import Properties
+    from paho.mqtt.subscribeoptions import SubscribeOptions
 
 __all__ = ["PREFIX", "Agent", "Answerer", "Asker", "answer"]
 

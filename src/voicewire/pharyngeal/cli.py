@@ -161,7 +161,7 @@ def _of_folders(options: argparse.Namespace) -> int:
             continue
         for note in table.attrs["notes"]:
             print(f"voicewire formants: {note}", file=sys.stderr)
-            failed |= note.endswith("the file was passed over")
+            failed |= note.endswith(("the file was passed over", "the files were passed over"))
         tables.append(table)
     if tables:
         whole_table = pd.concat(tables, ignore_index=True)

@@ -26,38 +26,94 @@ COLUMNS: Final = (
     "reason",
 )  # fmt: skip
 SUFFIXES: Final = (".wav", ".flac", ".aif", ".aiff", ".ogg")
+_OTHERS: Final = (
+    ".mp3", ".m4a", ".aac", ".wma", ".opus", ".oga", ".mp4", ".webm", ".amr", ".3gp", ".au", ".snd", ".aifc", ".w64",
+    ".rf64", ".caf", ".wave", ".sph", ".nist", ".raw", ".pcm",
+)  # fmt: skip
+_ACCEPTED: Final = "a file, a folder, (y, sr) with an array y, a Sound of Praat's or of this package"
 _HEARING: Final = 2e-5  # Pa: Praat takes full scale for 1 Pa, and gives dB above this
 
 
 def pairs(folder: Path) -> tuple[list[tuple[Path, Path | None]], list[str]]:
-    """Return the sounds of a folder, each with the TextGrid of its name (None without), and what has no partner."""
-    files = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
-    grids = {path.stem: path for path in files if path.suffix.lower() == ".textgrid"}
-    sounds = [path for path in files if path.suffix.lower() in SUFFIXES]
+    """Return the sounds of a folder, each with the TextGrid of its name (None without), and what was passed over."""
+    shown = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    files = [path for path in shown if path.is_file()]
+    known = (*SUFFIXES, ".textgrid")
+    notes = []
+    for path in shown:
+        what = ""
+        if path.suffix.lower() in known and not path.is_file():
+            what = "it is a folder"
+            if not path.is_dir():
+                notes.append(f"{path.name} is a link to nothing, or no regular file; the file was passed over")
+                continue
+        elif path.suffix.lower() in _OTHERS and not path.is_dir():
+            what = f"of a folder only {', '.join(SUFFIXES)} are read; save it as WAV, or name it alone"
+        if what:
+            notes.append(f"{path.name} was passed over: {what}")
+    grids: dict[str, list[Path]] = {}
+    sounds: dict[str, list[Path]] = {}
+    for path in files:
+        if path.suffix.lower() in known:
+            (sounds if path.suffix.lower() in SUFFIXES else grids).setdefault(path.stem, []).append(path)
     if not sounds:
-        raise SoundError(f"{folder}: no sound files ({', '.join(SUFFIXES)}) in this folder")
-    alone = sorted(set(grids) - {path.stem for path in sounds})
-    return [(path, grids.get(path.stem)) for path in sounds], [
-        f"{grids[stem].name} was passed over: there is no sound of this name" for stem in alone
-    ]
+        raise SoundError("; ".join([f"{folder}: no sound files ({', '.join(SUFFIXES)}) in this folder", *notes]))
+    for stem, several in grids.items():
+        alike = sounds.get(stem, [])
+        names = ", ".join(path.name for path in (*alike, *several))
+        if not alike:
+            notes += [f"{path.name} was passed over: there is no sound of this name" for path in several]
+        elif len(alike) > 1 or len(several) > 1:
+            notes.append(f"{names} share one name: rename them, each with its TextGrid; the files were passed over")
+            del sounds[stem]
+    taken = sorted(path for alike in sounds.values() for path in alike)
+    if not taken:
+        raise SoundError("; ".join(notes))
+    return [(path, grids.get(path.stem, [None])[0]) for path in taken], notes
+
+
+def _array(source: Any) -> NDArray[np.float64]:
+    """Return samples as numbers from -1 to 1; whole numbers by their type's full scale."""
+    try:
+        samples = np.asarray(source) if isinstance(source, list | tuple) or hasattr(source, "__array__") else None
+    except ValueError:  # lists of different lengths
+        samples = None
+    if samples is None or samples.ndim == 0:
+        raise SoundError(f"an object of type {type(source).__name__} is no sound: give {_ACCEPTED}")
+    if samples.size == 0:
+        raise SoundError("the array holds no sample")
+    if samples.dtype.kind == "f" or (samples.dtype.kind == "i" and isinstance(source, list | tuple)):
+        return samples.astype(float)
+    if samples.dtype in (np.int8, np.int16, np.int32):
+        return np.asarray(samples / 2.0 ** (8 * samples.dtype.itemsize - 1), dtype=float)
+    if samples.dtype == np.uint8:  # as in WAV files of 8 bits: silence lies in the middle
+        return np.asarray(samples / 128.0 - 1.0, dtype=float)
+    raise SoundError(f"samples of type {samples.dtype} are no sound: give floats from -1 to 1, int16 or int32")
 
 
 def _sounded(source: Any, sr: float | None, channel: int | None) -> tuple[Sound, float]:
     """Return samples or a Praat Sound as our `Sound`, and the time (s) at which it begins."""
-    if isinstance(source, Sound):
-        return source, 0.0
-    if type(source).__module__.partition(".")[0] == "parselmouth":
-        samples, rate, start = np.asarray(source.values, float), source.sampling_frequency, float(source.xmin)
+    praats = type(source).__module__.partition(".")[0] == "parselmouth" and hasattr(source, "sampling_frequency")
+    if isinstance(source, Sound) or praats:
+        own = float(source.rate if isinstance(source, Sound) else source.sampling_frequency)
+        if sr is not None and sr != own:
+            raise SoundError(f"this sound has its own rate, {own:g} Hz, not {sr} Hz; leave sr out")
+        if isinstance(source, Sound):
+            return source, 0.0
+        samples, rate, start = np.asarray(source.values, float), own, float(source.xmin)
     else:
-        if isinstance(source, tuple) and len(source) == 2 and np.ndim(source[1]) == 0:
+        if isinstance(source, tuple) and len(source) == 2 and not hasattr(source[1], "__len__"):
             if sr is not None:
                 raise SoundError("give the rate once: as (y, sr), or as sr")
             source, sr = source
+        samples = np.atleast_2d(_array(source))
         if sr is None:
             raise SoundError("samples need their rate in Hz: give (y, sr)")
-        samples, rate, start = np.atleast_2d(np.asarray(source, float)), sr, 0.0
+        rate, start = sr, 0.0
         if samples.ndim == 2 and samples.shape[1] < samples.shape[0]:  # soundfile has (n, channels), librosa the other
             samples = samples.T
+    if not isinstance(rate, int | float | np.number | np.ndarray) or not np.isreal(rate) or not float(rate) > 0:
+        raise SoundError(f"a rate of {rate!r} is none: give the samples a second, in Hz")
     if not float(rate).is_integer():
         raise SoundError(f"a rate of {rate} Hz is no whole number; resample the sound first")
     if samples.ndim != 2:
@@ -131,14 +187,15 @@ def formants(
     Parameters
     ----------
     source : str, Path, tuple of (ndarray, float), parselmouth.Sound or Sound
-        A sound file; a folder of sound files, each with a TextGrid of its name or without; samples (from -1 to 1, of
-        shape (n,), (n, channels) or (channels, n)) with their rate in Hz; or a sound of Praat's.
+        A sound file; a folder of sound files, each with a TextGrid of its name or without; samples (from -1 to 1, or
+        integers, which are divided by their type's full scale; of shape (n,), (n, channels) or (channels, n)) with
+        their rate in Hz; or a sound of Praat's.
     sr : float, optional
-        Rate of samples that are given without, Hz.
+        Rate of samples that are given without, Hz; refused if a sound has another of its own.
     textgrid : str or Path, optional
         TextGrid of a single sound; a file without one looks for none.
     tier : str or int, optional
-        Interval tier of the labels, or its number, from 1, if a TextGrid has several.
+        Interval tier of the labels, or its number, from 1, if a TextGrid has several; refused without a TextGrid.
     talker : {"any", "man", "woman", "child"}
         Whose limits and ceilings.
     channel : int, optional
@@ -157,7 +214,7 @@ def formants(
     Raises
     ------
     SoundError
-        For what is no sound, or a folder without.
+        For what is no sound, a folder without, or a rate that is not the sound's.
     TextGridError
         For a TextGrid that can't be read or is not the sound's. In a folder such a file is passed over, with a warning.
 
@@ -177,10 +234,14 @@ def formants(
     if folder:
         found, notes = pairs(Path(source))
         work = list(found)
+    if tier is not None and all(grid is None for _, grid in work):
+        raise TextGridError(f"tier {tier!r} is of no use without a TextGrid; name one, or leave tier out")
     for each, grid in work:
         try:
             if isinstance(each, str | Path):
                 sound, origin = audio_files.read(each, channel), 0.0
+                if sr is not None and sr != sound.rate:
+                    raise SoundError(f"{sound.name} has {sound.rate} Hz, not {sr} Hz; leave sr out")
             else:
                 sound, origin = _sounded(each, sr, channel)
             notes += [f"{sound.name}: {note}" for note in sound.notes]

@@ -15,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from voicewire._kit import checks
+from voicewire._kit._optional import needed
 from voicewire.pharyngeal import audio_files as sounds
 from voicewire.pharyngeal import librosa_import
 from voicewire.pharyngeal.audio_files import Sound, SoundError
@@ -144,8 +145,9 @@ def _keep(frequencies: Array, bandwidths: Array, settings: Settings) -> tuple[Ar
 
 
 def _track_praat(samples: Array, rate: int, settings: Settings, robust: bool) -> tuple[Array, Array, Array]:
-    import parselmouth
-    from parselmouth.praat import call
+    with needed():
+        import parselmouth
+        from parselmouth.praat import call
 
     whole = parselmouth.Sound(samples, sampling_frequency=rate)
     common = (settings.step, settings.count, settings.ceiling, settings.window, 50.0)

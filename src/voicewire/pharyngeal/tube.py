@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from voicewire._kit import checks
 from voicewire._kit._compiled import COMPILED, njit
+from voicewire._kit._optional import needed
 from voicewire.pharyngeal.reference import DENSITY, SPEED, WALL_0, WALL_A, WALL_B, WALL_C
 
 __all__ = ["Resonances", "praat_tract", "resonances", "response", "two_tube", "uniform"]
@@ -332,7 +333,8 @@ def praat_tract(phone: str) -> tuple[Array, Array, Array]:
     >>> areas.shape == lengths.shape, bool(600 < formants[0] < 750)
     (True, True)
     """
-    from parselmouth.praat import call
+    with needed():
+        from parselmouth.praat import call
 
     tract = call("Create Vocal Tract from phone", phone)
     matrix = call(tract, "To Matrix")

@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import paho.mqtt.client as paho
-from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
+from voicewire._kit._optional import needed
 from voicewire.mqtt.config import Config
 from voicewire.mqtt.serving.broker_thread import BrokerThread
 from voicewire.testbed import counters
@@ -32,6 +31,10 @@ from voicewire.transport.experiment_grid import Cell
 from voicewire.transport.linear_topology import Bed
 from voicewire.transport.payloads import Payload
 from voicewire.transport.run_tcp import TIMEOUT, Row, ends_row, sleep_until, wait_acknowledged
+
+with needed():
+    import paho.mqtt.client as paho
+    from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
 __all__ = ["ROLES", "Session", "broker", "run_mqtt"]
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voicewire._kit import checks, paths
+from voicewire._kit._optional import needed
 from voicewire.echo import paper
 
 __all__ = ["SENTENCES", "Voices", "talk", "utterances"]
@@ -38,7 +39,8 @@ _PEOPLE_EACH = 16  # announcements of each of the two people
 
 def synthesise() -> NDArray[np.float64]:
     """Let Praat's synthesizer read all sentences in both voices, at `paper.RATE` Hz; used once, to record the file."""
-    import parselmouth
+    with needed():
+        import parselmouth
 
     pieces = []
     for voice in VOICES:

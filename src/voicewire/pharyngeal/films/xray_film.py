@@ -17,6 +17,7 @@ from scipy import ndimage
 from scipy.interpolate import PchipInterpolator
 
 from voicewire._kit import checks
+from voicewire._kit._optional import needed
 from voicewire.pharyngeal import tract
 from voicewire.pharyngeal.tract import Articulation, Outline
 
@@ -127,7 +128,8 @@ def render(
     >>> render(Articulation(), np.random.default_rng(1)).image.shape
     (256, 256)
     """
-    from skimage.draw import disk, polygon
+    with needed():
+        from skimage.draw import disk, polygon
 
     shape = tract.outline(articulation)
     image = np.full((SIZE, SIZE), _TISSUE)
@@ -255,7 +257,8 @@ class Tracker:
         ValueError
             If the image is no 256 x 256 frame, has other grey values (inverted, another contrast), or no edge.
         """
-        from skimage.graph import route_through_array
+        with needed():
+            from skimage.graph import route_through_array
 
         strength, clear = self.edge(image)
         top = float(np.median(strength.max(axis=0)))

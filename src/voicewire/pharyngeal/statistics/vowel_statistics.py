@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import stats as scipy_stats
 
 from voicewire._kit import checks
+from voicewire._kit._optional import needed
 from voicewire.stats import Interval
 
 __all__ = ["bootstrap_by_speaker", "ellipse", "hedges", "lobanov", "mixed_model", "nearey", "wide"]
@@ -280,8 +281,9 @@ def mixed_model(table: pd.DataFrame, formant: str, reference: str = "plain") -> 
     >>> bool(80 < mixed_model(pd.DataFrame(rows), "F1").iloc[-1, 0] < 120)  # doctest: +SKIP
     True
     """
-    import statsmodels.formula.api as smf
-    from statsmodels.tools.sm_exceptions import ConvergenceWarning
+    with needed():
+        import statsmodels.formula.api as smf
+        from statsmodels.tools.sm_exceptions import ConvergenceWarning
 
     _by_speaker(table, ("context", formant))
     contexts = sorted(map(str, table["context"].unique()))

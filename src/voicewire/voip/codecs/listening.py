@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voicewire._kit import checks, paths
+from voicewire._kit._optional import needed
 from voicewire.voip.calls import Call, call
 from voicewire.voip.conversation import Talk, from_activity
 from voicewire.voip.errors import VoipError
@@ -137,7 +138,8 @@ def activity(pcm: ArrayLike, level: int = 2) -> NDArray[np.bool_]:
     >>> bool(activity(np.zeros(1600, np.int16)).any())
     False
     """
-    import webrtcvad
+    with needed():
+        import webrtcvad
 
     x = whole_frames(pcm)
     detector = webrtcvad.Vad(level)
@@ -151,8 +153,9 @@ def available() -> tuple[str, ...]:
 
 def _missing(coder: str) -> list[str]:
     """What PyAV lacks for a coder: its encoder, its decoder, both or nothing."""
-    from av.codec import Codec
-    from av.codec.codec import UnknownCodecError
+    with needed():
+        from av.codec import Codec
+        from av.codec.codec import UnknownCodecError
 
     lacking = []
     for name, mode, role in zip(CODERS[coder][:2], ("w", "r"), ("encoder", "decoder"), strict=True):
@@ -191,8 +194,9 @@ def coded(pcm: ArrayLike, coder: str = "G.711 µ-law") -> tuple[list[bytes], NDA
     >>> len(packets[0]), samples.dtype
     (160, dtype('int16'))
     """
-    import av
-    from av.audio.frame import AudioFrame
+    with needed():
+        import av
+        from av.audio.frame import AudioFrame
 
     if coder not in CODERS:
         raise VoipError(f"unknown coder {coder!r}: choose from {', '.join(CODERS)}")

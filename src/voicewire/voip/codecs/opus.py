@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voicewire._kit import checks
+from voicewire._kit._optional import needed
 from voicewire.voip.codecs.listening import FRAME, RATE, whole_frames
 from voicewire.voip.errors import VoipError
 
@@ -109,11 +110,12 @@ def encoded(pcm: ArrayLike, bit_rate: int = 24_000, *, copies: bool = False, exp
     voicewire.voip.errors.VoipError: ...
     """
     x = whole_frames(pcm)
+    with needed():
+        import av
+        from av.audio.frame import AudioFrame
+
     if not _encodes():
         raise VoipError("Opus needs the encoder libopus, which is not in the PyAV that is here: install PyAV's wheel")
-    import av
-    from av.audio.frame import AudioFrame
-
     encoder: Any = av.CodecContext.create("libopus", "w")
     encoder.sample_rate, encoder.layout, encoder.format, encoder.bit_rate = RATE, "mono", "s16", bit_rate
     encoder.options = {
