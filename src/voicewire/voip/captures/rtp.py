@@ -421,12 +421,18 @@ def clock_of(stream: Stream) -> tuple[int, int, bool]:
         return kind, CLOCKS[kind], True
     mine = stream.types == kind
     rate = measured_rate(stream.times[mine], stream.stamps[mine])
-    nearest = min(_USUAL, key=lambda one: abs(one - rate))
-    if abs(nearest - rate) > 0.1 * nearest:
+    nearest = usual_clock(rate)
+    if nearest is None:
         raise VoipError(
             f"payload type {kind} counts some {rate:,.0f} ticks a second, near no usual rate: state it (--clock)"
         )
     return kind, nearest, False
+
+
+def usual_clock(rate: float) -> int | None:
+    """The usual rate nearest to a measured one; None if it is off by more than a tenth."""
+    nearest = min(_USUAL, key=lambda one: abs(one - rate))
+    return None if abs(nearest - rate) > 0.1 * nearest else nearest
 
 
 def measured_rate(times: NDArray[np.float64], stamps: NDArray[np.int64]) -> float:

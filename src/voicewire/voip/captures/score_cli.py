@@ -28,7 +28,7 @@ def _from_csv(options: argparse.Namespace) -> tuple[list[Judged], dict[str, Any]
 
     from voicewire.voip.captures.received import in_order, read_arrivals
     from voicewire.voip.captures.report import judged, judged_stream
-    from voicewire.voip.captures.rtp import Stream, clock_of
+    from voicewire.voip.captures.rtp import Stream, measured_rate, usual_clock
     from voicewire.voip.errors import VoipError
 
     for name in ("write", "wav"):
@@ -38,12 +38,15 @@ def _from_csv(options: argparse.Namespace) -> tuple[list[Judged], dict[str, Any]
     said: dict[str, Any] = {"stream": 1, "streams": 1, "carried": None, "holes": 0, "cut": False}
     said |= {"payload_type": None, "clock_hz": None, "clock_from": "assumed", "passed": {}}
     times, numbers = np.array(columns.times), np.array(columns.numbers)
+    said["passed"] = {f"column not read ({name})": 1 for name in columns.more}
     if times.size >= 3:
         usual = 1000 * float(np.median(np.diff(times)))
-        if usual > 100 * options.frame and columns.stamps is None:
+        if usual > 100 * options.frame:
             raise VoipError(
                 f"from one line to the next it is {usual / 1000:g} s in the median: times must be in seconds"
             )
+        if (times == np.floor(times)).all() and np.mean(np.diff(times) == 0) > 0.5:
+            raise VoipError("the times count in steps of 1 s: arrivals are told apart by fractions of a second only")
     if columns.stamps is None or times.size < 20:
         clock = options.clock or 8000.0
         made = in_order(columns.times, columns.numbers, options.frame, columns.stamps, clock)
@@ -52,9 +55,15 @@ def _from_csv(options: argparse.Namespace) -> tuple[list[Judged], dict[str, Any]
         return [judged(made, options.codec, options.delay, stamped=columns.stamps is not None)], said
     row = np.zeros(times.size, dtype=np.int64)
     stream = Stream(times, numbers, np.array(columns.stamps), row > 0, row + 127)
-    clock = options.clock or clock_of(stream)[1]
+    rate = measured_rate(stream.times, stream.stamps)
+    clock = options.clock or usual_clock(rate)
+    if clock is None:
+        raise VoipError(
+            f"the timestamps in the third column count some {rate:,.0f} ticks a second, near no usual rate: times must "
+            "be in seconds; if they are, state the rate (--clock)"
+        )
     parts, passed = judged_stream(stream, options.codec, options.delay, options.frame, clock)
-    said |= {"clock_hz": clock, "passed": dict(passed)}
+    said |= {"clock_hz": clock, "passed": said["passed"] | dict(passed)}
     return parts, said | {"clock_from": "stated" if options.clock else "from timestamps over time"}
 
 
