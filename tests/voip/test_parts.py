@@ -511,3 +511,26 @@ def test_a_fourth_column_is_named(
     file.write_text("\n".join(["time,seq,timestamp,len"] * named + rows) + "\n")
     assert main(["voip", "score", str(file)]) == 0
     assert f"column not read ({'len' if named else 'column 4'})" in capsys.readouterr().out
+
+
+@quick
+@given(st.sampled_from([1.0, 0.1, 0.05, 2.0]), st.integers(0, 10**6), st.booleans())
+def test_times_that_count_in_long_steps_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], step: float, seed: int, late: bool
+) -> None:
+    when = quiet(seed) + 0.25 * (late and np.random.default_rng(seed).random(FRAMES) < 0.3)
+    rows = np.argsort(when, kind="stable")
+    frames = [(step * int(when[k] / step), ether(udp(rtp(int(k), 160 * int(k))))) for k in rows]
+    assert main(["voip", "score", str(save(tmp_path / "a.pcap", frames))]) == 1
+    assert f"the capture's times count in steps of {step:g} s" in capsys.readouterr().err
+
+
+def test_nanoseconds_under_the_mark_of_microseconds_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = save(tmp_path / "a.pcap", [(float(t), ether(udp(rtp(k, 160 * k)))) for k, t in enumerate(quiet(1))])
+    file.write_bytes(struct.pack("<I", 0xA1B2C3D4) + file.read_bytes()[4:])
+    assert main(["voip", "score", str(file)]) == 1
+    told = capsys.readouterr().err
+    assert "as its fraction of a second, and the file's mark allows 999,999" in told
+    assert "perhaps nanoseconds" in told

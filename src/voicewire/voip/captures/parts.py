@@ -32,6 +32,7 @@ _WINDOW, _FEWEST = 25, 5  # packets that must stay; fewer are left at the end of
 _STRAY_MS = 2000.0
 _LATE, _LATEST_MS = 200, 60_000.0  # packets on both sides that may have overtaken others, and what one is late at most
 _RETURN = 1500  # packets within which delays that rose fall again
+_COARSE = 0.01  # s
 _LONGEST = 0.12  # s: no frame is longer, what is longer is silence
 _AROUND = 9  # frames whose median length is compared
 _COPY = 1.0  # s
@@ -269,10 +270,25 @@ def _changed(stream: Stream, last: int, one: int, label: NDArray[np.int64]) -> s
     return ", ".join(words)
 
 
+def _fine(times: NDArray[np.float64]) -> None:
+    """Refuse times that count in steps longer than most packets are apart."""
+    gaps = np.abs(np.diff(times))
+    same = gaps < 1e-7
+    if times.size < LEAST or same.mean() <= 0.5 or same.all():
+        return
+    step = float(gaps[~same].min())
+    if step >= _COARSE and (np.abs(gaps / step - np.round(gaps / step)) < 1e-6).all():
+        raise VoipError(
+            f"the capture's times count in steps of {step:.4g} s, and most packets have the time of the one before: "
+            "their delays can't be told; capture again, with times in µs or ns"
+        )
+
+
 def parts_of(stream: Stream, clock_hz: float | None = None) -> tuple[list[Part], Counter[str]]:
     """Cut a stream into parts, and count what is in none of them; refuse one timestamp for all, or an unknown clock."""
     if (stream.stamps == stream.stamps[0]).all():
         raise VoipError("one timestamp for all, as a pressed key or a picture has: no voice")
+    _fine(stream.times)
     if not stream.sources.size:
         stream = stream._replace(sources=np.zeros(stream.times.size, dtype=np.int64))
     first = _first_copies(stream)
