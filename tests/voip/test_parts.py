@@ -534,3 +534,30 @@ def test_nanoseconds_under_the_mark_of_microseconds_are_refused(
     told = capsys.readouterr().err
     assert "as its fraction of a second, and the file's mark allows 999,999" in told
     assert "perhaps nanoseconds" in told
+
+
+def test_the_summary_names_the_clock_and_the_codec_of_every_part(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    frames = [
+        (float(t), ether(udp(rtp(k, 960 * k, kind=111) if k >= 100 else rtp(k, 160 * k))))
+        for k, t in enumerate(quiet(1))
+    ]  # fmt: skip
+    file = save(tmp_path / "a.pcap", frames)
+    assert main(["voip", "score", str(file)]) == 0
+    head = capsys.readouterr().out.splitlines()[0]
+    assert "payload type 0, 111, clock 8000 Hz (RFC 3551), 48000 Hz (from timestamps over time)" in head
+    assert scored(file, capsys)["codec_from"] == "payload type, assumed"
+
+
+@pytest.mark.parametrize("kept", [8, 16])
+def test_fragments_are_counted_as_such(kept: int, tmp_path: Path) -> None:
+    frames = Packets()
+    for k, t in enumerate(quiet(1, 50)):
+        whole = udp(rtp(k, 160 * k))
+        for begin, end, more in ((20, 20 + kept, 0x2000), (20 + kept, len(whole), kept // 8)):
+            head = struct.pack("!BBHHHBBH", 0x45, 0, 20 + end - begin, k, more, 64, 17, 0) + HERE + THERE
+            frames.append((float(t) + 1e-5 * (more < 0x2000), ether(head + whole[begin:end])))
+    found = read_capture(save(tmp_path / "a.pcap", frames))
+    assert found is not None
+    assert (found.streams, dict(found.passed)) == ([], {"IP fragments": 100})

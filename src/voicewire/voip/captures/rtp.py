@@ -249,6 +249,8 @@ class _Reading:
             elif _short(one):
                 self.short += 1
                 self.passed["datagrams kept too short to tell"] += 1
+            elif one.protocol == 17 and one.size < int.from_bytes(one.body[4:6], "big"):
+                self.passed["IP fragments"] += 1  # the first, too short for RTP's head
             else:
                 self.passed["UDP that isn't RTP"] += 1
         self.passed["TCP without RTP"] = self.connections.others()

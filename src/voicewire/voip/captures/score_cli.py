@@ -224,14 +224,11 @@ def _draw(path: Path, stream: Received, made: Scored, delay_ms: float) -> None:
 
 
 def _lines(report: dict[str, Any]) -> list[str]:
-    kinds = list(dict.fromkeys(str(each.get("payload_type", report["payload_type"])) for each in report["parts"]))
-    kind = "" if report["payload_type"] is None else f", payload type {', '.join(kinds)}"
-    clock = "" if report["clock_hz"] is None else f", clock {report['clock_hz']:g} Hz ({report['clock_from']})"
     over = "" if report["carried"] in (None, "UDP") else f", over {report['carried']}"
     over += ": what was lost comes late" * over.startswith(", over TCP")
     inside = ", ".join(f"{name} ({count})" for name, count in report.get("tunnels", {}).items())
     lines = [
-        f"stream {report['stream']} of {report['streams']} (most packets first){kind}{clock}{over}",
+        f"stream {report['stream']} of {report['streams']} (most packets first){_kinds(report)}{over}",
         *[f"taken out of tunnels: {inside}"] * bool(inside),
         *["the file is cut or damaged: what stands before that was read"] * report["cut"],
         *["a TCP connection has a hole: what stands before that was read"] * (report["holes"] > 0),
@@ -243,10 +240,7 @@ def _lines(report: dict[str, Any]) -> list[str]:
         if "refused" in back:
             lines.append(f"{head}: not scored: {back['refused']}")
         else:
-            lines += [
-                f"{head}, payload type {back['payload_type']}, clock {back['clock_hz']:g} Hz ({back['clock_from']})",
-                *_judged(back),
-            ]
+            lines += [head + _kinds(back), *_judged(back)]
     for one in report.get("not_scored", []):
         copy = f", the packets of stream {one['copy_of']} again" if one["copy_of"] else ""
         lines.append(
@@ -260,6 +254,15 @@ def _lines(report: dict[str, Any]) -> list[str]:
     lines += [f"RTCP: {report['rtcp_packets']} packets beside"] if report.get("rtcp_packets") else []
     lines += [f"sound: {report['wav_seconds']:.2f} s written"] if "wav_seconds" in report else []
     return [*lines, *_RULES]
+
+
+def _kinds(report: dict[str, Any]) -> str:
+    """Payload types and clocks of all parts, each once; nothing of a CSV that has none."""
+    found = [{**report, **part} for part in report["parts"]]
+    kinds = list(dict.fromkeys(str(one["payload_type"]) for one in found if one["payload_type"] is not None))
+    clocks = [f"{one['clock_hz']:g} Hz ({one['clock_from']})" for one in found if one["clock_hz"] is not None]
+    kind = f", payload type {', '.join(kinds)}" * bool(kinds)
+    return kind + f", clock {', '.join(dict.fromkeys(clocks))}" * bool(clocks)
 
 
 def _judged(report: dict[str, Any]) -> list[str]:
