@@ -221,6 +221,8 @@ def test_frames_that_change_their_length_begin_a_part_and_no_talkspurt(
     assert made["parts"][1]["why"] == f"frames of {sizes[0]} ms become frames of {sizes[1]} ms"
     assert made["lost_percent"] == 0.0
     assert made["talkspurts"] < 20
+    assert main(["voip", "score", str(tmp_path / "a.pcap")]) == 0
+    assert f"frames {FRAMES} of {sizes[0]}, {sizes[1]} ms in" in capsys.readouterr().out
 
 
 def gre(kind: int, inner: bytes, flags: int = 0, more: bytes = b"") -> bytes:
@@ -533,7 +535,7 @@ def test_nanoseconds_under_the_mark_of_microseconds_are_refused(
     assert main(["voip", "score", str(file)]) == 1
     told = capsys.readouterr().err
     assert "as its fraction of a second, and the file's mark allows 999,999" in told
-    assert "perhaps nanoseconds" in told
+    assert "if they are nanoseconds, its mark must be 0xa1b23c4d" in told
 
 
 def test_the_summary_names_the_clock_and_the_codec_of_every_part(

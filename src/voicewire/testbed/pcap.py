@@ -56,8 +56,8 @@ def _classic(file: BinaryIO, order: str, step: int, before: int) -> Iterator[Rec
             words = f"packet {count} has {part:,} as its fraction of a second, and the file's mark allows {most - 1:,}"
             if count > _SURE:
                 raise CutError(f"the file is damaged: {words}")
-            unit = "microseconds, but its times are none: perhaps nanoseconds" if step == 1000 else "nanoseconds"
-            raise TestbedError(f"{words}: it says {unit}; write it anew with the right mark")
+            hint = "; if they are nanoseconds, its mark must be 0xa1b23c4d" * (step == 1000)
+            raise TestbedError(f"{words}: its times can't be told{hint}")
         yield Record(seconds * 10**9 + part * step, link, data, wire if wire > size else size)
 
 

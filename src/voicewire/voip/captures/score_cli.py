@@ -293,8 +293,9 @@ def _judged(report: dict[str, Any]) -> list[str]:
     within = report["variation_ms"]
     seen = "seen" if report["talkspurts_seen"] else "not seen: stretches of 50 frames stand for them"
     told = report.get("rtcp")
+    lengths = ", ".join(dict.fromkeys(f"{part['frame_ms']:.4g}" for part in parts))
     lines += [
-        f"frames {report['frames']} of {report['frame_ms']:.4g} ms in {report['seconds']:.1f} s  "
+        f"frames {report['frames']} of {lengths} ms in {report['seconds']:.1f} s  "
         f"lost {report['lost_percent']:.2f} %  burst ratio {report['burst_ratio']:.2f}  "
         f"longest burst {report['longest_burst']}",
         f"duplicates {report['duplicates']}  reordered {report['reordered']}  strays {report['strays']}  "
