@@ -225,3 +225,54 @@ def test_reassembly_against_plain_bookkeeping(isn: int, rows: list[tuple[int, by
         assert made == bytes(first[k] for k in range(reached))
         due = max([0, *(a + len(d) + m for a, d, m in rows[: time + 1] if d or m)])
         assert (way.missing() == 0) == (due <= reached)
+
+
+@settings(deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(0, 2**32 - 1), st.booleans(), st.booleans(), st.booleans())
+def test_ports_used_again_without_a_captured_syn_are_another_connection(
+    isn: int, other: int, syn: bool, both: bool, below: bool
+) -> None:
+    """FIN, and then data of another sequence space: behind the FIN, or before the beginning once both have ended."""
+    second = isn - 500 if below else isn + 5 + other % 2**30
+    said = [segment(isn, flags="S")] * syn + [segment(isn + 1, b"ONE"), segment(isn + 4, flags="FA")]
+    said += [segment(70, flags="FA", back=True, ack=isn + 5)] * (both or below)
+    said += [segment(isn + 5, flags="A", ack=71), segment(second, b"TWO")]
+    with pytest.raises(TestbedError, match="2 connections one after the other"):
+        stream(said, A, B)
+    assert [stream(said, A, B, connection=k) for k in (0, 1)] == [b"ONE", b"TWO"]
+
+
+@settings(deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(0, 2**32 - 1), st.integers(1, 2**32 - 1), st.binary(min_size=2))
+def test_a_device_that_starts_anew_with_the_same_number_repeats_nothing(
+    isn: int, theirs: int, apart: int, data: bytes
+) -> None:
+    def call(their: int) -> list[Segment]:
+        return [
+            segment(isn, flags="S"), segment(their, flags="SA", back=True, ack=isn + 1),
+            segment(isn + 1, data, ack=their + 1), segment(their + 1, b"ok", back=True, ack=isn + 1 + len(data)),
+        ]  # fmt: skip
+
+    said, repeats = call(theirs) + call(theirs + apart), Repeats()
+    assert [repeats.count(one) for one in said] == [0] * 8
+    assert [stream(said, A, B, connection=k) for k in (0, 1)] == [data, data]
+    assert repeats.count(said[-2]) == len(data)
+
+
+def test_a_syn_that_is_sent_again_before_anything_else_is_a_repeat() -> None:
+    repeats = Repeats()
+    assert [repeats.count(one) for one in (segment(9, flags="S"), segment(9, flags="S"))] == [0, 1]
+    with_data = [segment(70, b"fast", "S"), segment(70, b"fast", "S")]
+    assert [repeats.count(one) for one in with_data] == [0, 5]
+
+
+def test_segments_that_cannot_be_read_are_told(tmp_path: Path) -> None:
+    whole = tcp(100, bytes(600))
+    head = bytearray(whole[:20])
+    head[2:4], head[6:8] = struct.pack("!H", 420), b"\x20\0"
+    tail = head[:6] + b"\0\x32" + head[8:]
+    tail[2:4] = struct.pack("!H", 240)
+    pieces = [(1.0, bytes(head) + whole[20:420]), (1.1, bytes(tail) + whole[420:])]
+    file = save(tmp_path / "a.pcap", [SESSION[0], *pieces, (1.2, tcp(700, bytes(50))[:30])])
+    with pytest.warns(UserWarning, match="2 IP fragments, 1 TCP segments whose header was cut or damaged"):
+        assert len(list(read_pcap(file))) == 1

@@ -153,6 +153,79 @@ def test_what_the_network_does_is_no_break(tmp_path: Path, name: str, size: int,
     assert sum(passed.values()) == name.startswith("odd")
 
 
+def late(pattern: str, size: float, seed: int, count: int) -> np.ndarray:
+    """Which packets the network holds back by `size` s: every other, some at random, a path that flips, or some."""
+    rng = np.random.default_rng(seed)
+    if pattern == "every other":
+        return size * (np.arange(count) % 2)
+    if pattern == "flips":
+        flips = size * (np.cumsum(rng.random(count) < 0.05) % 2)
+        flips[:25] = flips[-25:] = 0  # what never returns may be a sender that stood still
+        return flips
+    if pattern == "exponential":
+        return rng.exponential(size / 2, count)
+    return size * (rng.random(count) < {"half": 0.5, "third": 0.3, "few": 0.1}[pattern])
+
+
+@quick
+@given(
+    st.sampled_from(["every other", "half", "third", "few", "flips", "exponential"]), st.floats(0.2, 0.4),
+    st.integers(0, 10**6),
+)  # fmt: skip
+def test_packets_that_come_late_are_neither_lost_nor_a_part(
+    tmp_path: Path, pattern: str, size: float, seed: int
+) -> None:
+    when = quiet(seed, 600) + late(pattern, size, seed, 600)
+    frames = [(float(when[k]), ether(udp(rtp(int(k), 160 * int(k))))) for k in np.argsort(when, kind="stable")]
+    found = read_capture(save(tmp_path / "a.pcap", frames))
+    assert found is not None
+    parts, passed = parts_of(found.streams[0])
+    assert ([part.stream.times.size for part in parts], dict(passed)) == ([600], {})
+
+
+@quick
+@given(st.floats(3.0, 5000.0), st.booleans(), st.integers(0, 10**6), st.integers(100, 500))
+def test_a_clock_that_steps_cuts_though_packets_come_late(
+    tmp_path: Path, size: float, back: bool, seed: int, at: int
+) -> None:
+    """All packets after the step are shifted; those that are late leave no other trace."""
+    came = quiet(seed, 600) + late("few", 0.25, seed, 600)
+    came[at - 15 : at + 1] = 0.02 * np.arange(at - 15, at + 1)  # none is on its way while the clock is set
+    order = np.argsort(came, kind="stable")
+    shift = np.where(order >= at, -size if back else size, 0.0)
+    frames = [(float(came[k] + s), ether(udp(rtp(int(k), 160 * int(k))))) for k, s in zip(order, shift, strict=True)]
+    found = read_capture(save(tmp_path / "a.pcap", frames))
+    assert found is not None
+    parts, passed = parts_of(found.streams[0])
+    assert ([part.stream.times.size for part in parts], dict(passed)) == ([at, 600 - at], {})
+
+
+@quick
+@given(
+    st.sampled_from([(10, 20), (20, 40), (30, 20), (20, 60), (60, 20)]), st.integers(30, 270), st.integers(0, 10**6),
+    st.booleans(),
+)  # fmt: skip
+def test_frames_that_change_their_length_begin_a_part_and_no_talkspurt(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], sizes: tuple[int, int], at: int, seed: int, pause: bool
+) -> None:
+    frames, time, stamp = Packets(), 0.0, 0
+    noise = 0.001 * np.random.default_rng(seed).random(FRAMES)
+    for k in range(FRAMES):
+        length = sizes[k >= at]
+        frames.append((time + float(noise[k]), ether(udp(rtp(k, stamp, payload=bytes(8 * length))))))
+        silence = 400 * (pause and k % 40 == 39 and k != at)
+        time, stamp = time + 0.001 * (length + silence), stamp + 8 * (length + silence)
+    made = scored(save(tmp_path / "a.pcap", frames), capsys)
+    assert [(part["frames"], part["frame_ms"]) for part in made["parts"]] == [
+        (at, pytest.approx(sizes[0])), (FRAMES - at, pytest.approx(sizes[1]))
+    ]  # fmt: skip
+    assert made["parts"][1]["why"] == f"frames of {sizes[0]} ms become frames of {sizes[1]} ms"
+    assert made["lost_percent"] == 0.0
+    assert made["talkspurts"] < 20
+    assert main(["voip", "score", str(tmp_path / "a.pcap")]) == 0
+    assert f"frames {FRAMES} of {sizes[0]}, {sizes[1]} ms in" in capsys.readouterr().out
+
+
 def gre(kind: int, inner: bytes, flags: int = 0, more: bytes = b"") -> bytes:
     return ether(ip(47, struct.pack("!HH", flags, kind) + more + inner))
 
@@ -371,3 +444,122 @@ def test_times_in_another_unit_are_refused(
         file.write_text("".join(f"{unit * 0.02 * k:.3f},{k}" + f",{160 * k}" * stamps + "\n" for k in range(100)))
         assert main(["voip", "score", str(file)]) == 1
         assert capsys.readouterr().err.count("\n") == 1
+
+
+COMMA = '"{0}",{1}'
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (COMMA, "a decimal comma: '0,02'"), ('"{0}","{1}","{2}"', "a decimal comma: '0,02'"),
+        ("{0};{1}", "semicolons between columns"), ("{0};{1};{2}", "semicolons between columns"),
+        ("{0},{1}", "begins with 0, as decimals behind a decimal comma do: '0,02"),
+        ("{0},{1},{2}", "begins with 0, as decimals behind a decimal comma do: '0,02"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("named", [True, False])
+def test_a_decimal_comma_is_refused_with_what_was_seen(
+    line: str, words: str, named: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "a.csv"
+    rows = [line.format(f"{0.02 * k:.2f}".replace(".", ","), k, 160 * k) for k in range(1, 60)]
+    file.write_text("\n".join(["time,number"] * named + rows) + "\n")
+    assert main(["voip", "score", str(file)]) == 1
+    told = capsys.readouterr().err
+    assert words in told
+    assert f"line {1 + named} has" in told
+
+
+@quick
+@given(st.integers(3, 200), st.sampled_from([1e3, 1e6]), st.booleans(), st.sampled_from([8000, 16_000, 48_000]))
+def test_a_csv_in_another_unit_is_refused_however_short(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], count: int, unit: float, stamps: bool, clock: int
+) -> None:
+    file = tmp_path / "a.csv"
+    rows = [f"{unit * 0.02 * k:.3f},{k}" + f",{clock // 50 * k}" * stamps for k in range(count)]
+    file.write_text("\n".join(["time,number,timestamp", *rows]) + "\n")
+    assert main(["voip", "score", str(file)]) == 1
+    told = capsys.readouterr().err
+    assert "times must be in seconds" in told
+    assert "payload type" not in told
+
+
+@pytest.mark.parametrize("count", [4, 15, 100])
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [("marker", lambda k: int(k % 50 == 0)), ("len", lambda k: 172 + k % 3), ("type", lambda k: 0),
+     ("length", lambda k: 60 + 37 * k % 11)],
+)  # fmt: skip
+def test_a_third_column_that_is_no_timestamp_is_refused_by_its_name(
+    count: int, name: str, column: Callable[[int], int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "a.csv"
+    rows = [f"{0.02 * k:.3f},{k},{column(k)},{160 * k}" for k in range(count)]
+    file.write_text("\n".join([f"time,seq,{name},timestamp", *rows]) + "\n")
+    assert main(["voip", "score", str(file)]) == 1
+    told = capsys.readouterr().err
+    assert f"the third column, '{name}', holds no timestamps" in told
+    assert "payload type" not in told
+
+
+@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize("count", [10, 100])
+def test_a_fourth_column_is_named(
+    named: bool, count: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "a.csv"
+    rows = [f"{0.02 * k:.3f},{k},{160 * k},172" for k in range(count)]
+    file.write_text("\n".join(["time,seq,timestamp,len"] * named + rows) + "\n")
+    assert main(["voip", "score", str(file)]) == 0
+    assert f"column not read ({'len' if named else 'column 4'})" in capsys.readouterr().out
+
+
+@quick
+@given(st.sampled_from([1.0, 0.1, 0.05, 2.0]), st.integers(0, 10**6), st.booleans())
+def test_times_that_count_in_long_steps_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], step: float, seed: int, late: bool
+) -> None:
+    when = quiet(seed) + 0.25 * (late and np.random.default_rng(seed).random(FRAMES) < 0.3)
+    rows = np.argsort(when, kind="stable")
+    frames = [(step * int(when[k] / step), ether(udp(rtp(int(k), 160 * int(k))))) for k in rows]
+    assert main(["voip", "score", str(save(tmp_path / "a.pcap", frames))]) == 1
+    assert f"the capture's times count in steps of {step:g} s" in capsys.readouterr().err
+
+
+def test_nanoseconds_under_the_mark_of_microseconds_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = save(tmp_path / "a.pcap", [(float(t), ether(udp(rtp(k, 160 * k)))) for k, t in enumerate(quiet(1))])
+    file.write_bytes(struct.pack("<I", 0xA1B2C3D4) + file.read_bytes()[4:])
+    assert main(["voip", "score", str(file)]) == 1
+    told = capsys.readouterr().err
+    assert "as its fraction of a second, and the file's mark allows 999,999" in told
+    assert "if they are nanoseconds, its mark must be 0xa1b23c4d" in told
+
+
+def test_the_summary_names_the_clock_and_the_codec_of_every_part(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    frames = [
+        (float(t), ether(udp(rtp(k, 960 * k, kind=111) if k >= 100 else rtp(k, 160 * k))))
+        for k, t in enumerate(quiet(1))
+    ]  # fmt: skip
+    file = save(tmp_path / "a.pcap", frames)
+    assert main(["voip", "score", str(file)]) == 0
+    head = capsys.readouterr().out.splitlines()[0]
+    assert "payload type 0, 111, clock 8000 Hz (RFC 3551), 48000 Hz (from timestamps over time)" in head
+    assert scored(file, capsys)["codec_from"] == "payload type, assumed"
+
+
+@pytest.mark.parametrize("kept", [8, 16])
+def test_fragments_are_counted_as_such(kept: int, tmp_path: Path) -> None:
+    frames = Packets()
+    for k, t in enumerate(quiet(1, 50)):
+        whole = udp(rtp(k, 160 * k))
+        for begin, end, more in ((20, 20 + kept, 0x2000), (20 + kept, len(whole), kept // 8)):
+            head = struct.pack("!BBHHHBBH", 0x45, 0, 20 + end - begin, k, more, 64, 17, 0) + HERE + THERE
+            frames.append((float(t) + 1e-5 * (more < 0x2000), ether(head + whole[begin:end])))
+    found = read_capture(save(tmp_path / "a.pcap", frames))
+    assert found is not None
+    assert (found.streams, dict(found.passed)) == ([], {"IP fragments": 100})

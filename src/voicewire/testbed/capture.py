@@ -10,6 +10,8 @@ import socket
 import struct
 import threading
 import time
+import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -286,7 +288,9 @@ class Repeats:
 
     Notes
     -----
-    A keep-alive probe with an octet (that of BSD or Windows) is no data sent again: it counts 0.
+    A keep-alive probe with an octet (that of BSD or Windows) is no data sent again: it counts 0. Nor is a SYN with the
+    number of the last one, after data: a device that starts anew may choose it again, and the data that follow count
+    as new if the other side's number differs.
 
     Examples
     --------
@@ -320,6 +324,11 @@ class Repeats:
         if "S" in segment.flags and at:
             first, spans, before, at = segment.seq, [], 0, 0  # a new connection between the same two ports
             self._acknowledged.pop(way, None)
+            theirs = self._seen.get(way[::-1])
+            if "A" in segment.flags and theirs is not None and segment.ack == (theirs[0] + 1) % 2**32:
+                self._seen[way[::-1]] = theirs[0], [(0, 1)], 1  # the other side began it with its old number
+        elif "S" in segment.flags and any(high > segment.length + 1 for _, high in spans):
+            return 0  # whoever has sent more has no SYN to repeat: it begins anew, with the same number
         if "A" in segment.flags and segment.ack:
             self._acknowledged[way[::-1]] = segment.ack
         end = at + segment.length + ("S" in segment.flags) + ("F" in segment.flags)
@@ -390,7 +399,9 @@ def stream(
 
     Notes
     -----
-    Keep-alive probes are no data. A connection ends where a SYN with another number begins the next.
+    Keep-alive probes are no data. A connection ends where a SYN with another number begins the next, or, if that was
+    not captured, where data follow that cannot be its own: behind its FIN, or before its beginning once both sides have
+    ended it.
 
     Examples
     --------
@@ -439,18 +450,37 @@ def _after(number: int, other: int) -> int:
 
 
 def _connections(segments: list[Segment], source: tuple[str, int]) -> list[list[Segment]]:
-    """Cut what two ports exchanged where a SYN begins another connection: one whose number `source` did not have."""
+    """Cut what two ports exchanged where another connection begins: by its SYN, or by data that the last can't have."""
     parts: list[list[Segment]] = []
     begun: dict[tuple[str, int], int] = {}
+    lowest: dict[tuple[str, int], int] = {}
+    ended: dict[tuple[str, int], int] = {}
     for s in segments:
-        if "S" in s.flags and begun.get(s.source, s.seq) != s.seq:
-            begun, parts = {}, [*parts, []]
+        low, fin = lowest.get(s.source, s.seq), ended.get(s.source)
+        other = "S" in s.flags and begun.get(s.source, s.seq) != s.seq
+        if "S" not in s.flags and s.length and fin is not None:
+            behind = _after(s.seq, fin)
+            other = behind >= 0 or (len(ended) == 2 and _after(s.seq, low) < 0)
+        if other:
+            begun, lowest, ended, moved = {}, {}, {}, []
+            while "A" in s.flags and "S" in s.flags and parts and parts[-1] and _asked(parts[-1][-1], s):
+                moved.append(parts[-1].pop())  # the SYN that this one answers
+            parts.append(moved)
+            low = s.seq
         if "S" in s.flags:
             begun[s.source] = s.seq
+        lowest[s.source] = s.seq if _after(s.seq, low) < 0 else low
+        if "F" in s.flags:
+            ended[s.source] = (s.seq + s.length + 1) % 2**32
         if not parts:
             parts.append([])
         parts[-1].append(s)
     return [part for part in parts if any(s.source == source for s in part)]
+
+
+def _asked(syn: Segment, answer: Segment) -> bool:
+    """Whether a SYN is the one that another answers."""
+    return syn.flags == "S" and syn.source == answer.target and (syn.seq + 1) % 2**32 == answer.ack
 
 
 def write_pcap(path: str | Path, packets: Iterable[tuple[float, bool, bytes]]) -> None:
@@ -500,6 +530,11 @@ def read_pcap(path: str | Path, here: str | None = None) -> Iterator[Segment]:
     TestbedError
         If it is no capture, or cut short.
 
+    Warns
+    -----
+    UserWarning
+        At the end, if packets were passed over that may have held segments: fragments, headers that were cut.
+
     Examples
     --------
     >>> from voicewire._kit import paths
@@ -507,13 +542,19 @@ def read_pcap(path: str | Path, here: str | None = None) -> Iterator[Segment]:
     >>> segments[0].flags
     'S'
     """
-    file = read_capture(path)
+    file, lost = read_capture(path), Counter[str]()
     for when, one in file.frames():
         segment = None if isinstance(one, Passed) else segment_of(one, when / 1e9)
         if segment is not None:
             yield segment if here in (None, segment.source[0]) else _incoming(segment)
+        elif isinstance(one, Passed):
+            lost[one.what] += any(word in one.what for word in ("fragment", "cut", "damaged"))
+        elif one.protocol == socket.IPPROTO_TCP:
+            lost["TCP segments whose header was cut or damaged"] += 1
     if file.cut:
         raise TestbedError(f"{file.path.name} is cut short")
+    if over := ", ".join(f"{count} {what}" for what, count in lost.items() if count):
+        warnings.warn(f"{file.path.name}: passed over, though TCP may be in it: {over}", stacklevel=2)
 
 
 def read_packets(path: str | Path) -> Iterator[tuple[float, bytes]]:

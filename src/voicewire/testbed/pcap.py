@@ -15,6 +15,7 @@ __all__ = ["CutError", "Record", "is_capture", "records"]
 _MOST_BLOCK = 1 << 24
 _SECTION, _INTERFACE, _OLD, _SIMPLE, _ENHANCED = 0x0A0D0D0A, 1, 2, 3, 6
 _PCAP = {0xA1B2C3D4: (1000, 16), 0xA1B23C4D: (1, 16), 0xA1B2CD34: (1000, 24)}  # ns a step, bytes before each packet
+_SURE = 10  # packets among which a fraction of a second that is none is the file's, and no damage
 _PACKED = {b"\x1f\x8b": "gzip", b"\xfd7zX": "xz", b"(\xb5/\xfd": "zstd", b"PK\3\4": "zip"}
 
 
@@ -40,7 +41,7 @@ def _exactly(file: BinaryIO, size: int) -> bytes:
 
 def _classic(file: BinaryIO, order: str, step: int, before: int) -> Iterator[Record]:
     link = struct.unpack(order + "16xI", _exactly(file, 20))[0] & 0xFFFF
-    head_of = struct.Struct(order + "IIII")
+    head_of, most, count = struct.Struct(order + "IIII"), 10**9 // step, 0
     while head := file.read(before):
         if len(head) < before:
             raise CutError("the file is cut short")
@@ -50,6 +51,13 @@ def _classic(file: BinaryIO, order: str, step: int, before: int) -> Iterator[Rec
         data = file.read(size)
         if len(data) < size:
             raise CutError("the file is cut short")
+        count += 1
+        if part >= most:
+            words = f"packet {count} has {part:,} as its fraction of a second, and the file's mark allows {most - 1:,}"
+            if count > _SURE:
+                raise CutError(f"the file is damaged: {words}")
+            hint = "; if they are nanoseconds, its mark must be 0xa1b23c4d" * (step == 1000)
+            raise TestbedError(f"{words}: its times can't be told{hint}")
         yield Record(seconds * 10**9 + part * step, link, data, wire if wire > size else size)
 
 

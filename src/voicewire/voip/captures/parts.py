@@ -1,8 +1,9 @@
 """A stream cut into parts, each with one clock, codec, source and capturing clock; every cut says what was seen.
 
 A cut is made where the payload type of the voice or the source changes, where sequence numbers begin anew (RFC 3550,
-A.1: two that follow one another confirm it), and where arrivals and timestamps part at once and stay apart: timestamps
-that jump, a capturing clock that steps. Delays that rise and fall again are the network's, and are no cut.
+A.1: two that follow one another confirm it), where frames become longer or shorter, and where arrivals and timestamps
+part at once and stay apart: timestamps that jump, a capturing clock that steps. Delays that rise and fall again, and
+packets that overtake others, are the network's, and are no cut.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import median_filter
 
 from voicewire.voip.captures.rtp import CLOCKS, COPIES, Stream, clock_of, measured_rate
 from voicewire.voip.captures.rtp_tcp import LEAST
@@ -28,6 +30,11 @@ _BACK = 0.005  # s: times that fall by more are looked at
 _FLAT_MS = 100.0  # what they may move by within the next half second, if they stay apart
 _WINDOW, _FEWEST = 25, 5  # packets that must stay; fewer are left at the end of a call
 _STRAY_MS = 2000.0
+_LATE, _LATEST_MS = 200, 60_000.0  # packets on both sides that may have overtaken others, and what one is late at most
+_RETURN = 1500  # packets within which delays that rose fall again
+_COARSE = 0.01  # s
+_LONGEST = 0.12  # s: no frame is longer, what is longer is silence
+_AROUND = 9  # frames whose median length is compared
 _COPY = 1.0  # s
 _NOISE = (13, 19)  # payload types of comfort noise
 _EVENT = 0.4  # share of packets with their predecessor's timestamp, as a pressed key has
@@ -132,7 +139,7 @@ def _step(stream: Stream, place: NDArray[np.intp], frame: float, last: int, one:
 def _shift(apart: NDArray[np.float64], begin: int, one: int, fell: float, frame_s: float) -> float | None:
     """By how much (ms) arrivals and timestamps part before `one` and stay so; None if they don't, nan if it ends."""
     before, after = apart[max(begin, one - _WINDOW) : one], apart[one : one + _WINDOW]
-    if after.size < _FEWEST:
+    if after.size < (_FEWEST if fell > _BACK else LEAST):
         return float("nan")
     moved = float(np.median(after) - np.median(before))
     least = 0.7 * 1000 * fell if fell > _BACK else 0.6 * _SHIFT_MS
@@ -142,6 +149,51 @@ def _shift(apart: NDArray[np.float64], begin: int, one: int, fell: float, frame_
         return None
     still = drift < min(_FLAT_MS, 0.5 * abs(moved)) + 2 * spread
     return moved if abs(moved) >= least and still else None
+
+
+def _overtakes(
+    order: NDArray[np.int64], sent: NDArray[np.float64], begin: int, one: int, parted: float
+) -> bool:  # fmt: skip
+    """Whether packets from `one` on were sent before some that came before them, early enough to be what parts."""
+    at, low = one + (parted < 0), max(begin, one - _LATE)  # a packet that comes early overtakes those behind it
+    before, after = order[low:at], order[at : one + _LATE]
+    near = np.abs(before - order[one]) < _JUMP
+    if not near.any():
+        return False
+    top = low + int(np.argmax(np.where(near, before, before.min() - 1)))
+    late = sent[top] - sent[at : one + _LATE][(after < order[top]) & (after > order[top] - _JUMP)]
+    return bool(((late > 0.25 * abs(parted)) & (late > 0) & (late < _LATEST_MS)).any())
+
+
+def _returns(stream: Stream, apart: NDArray[np.float64], begin: int, one: int, moved: float) -> bool:
+    """Whether arrivals and timestamps, parted by `moved` ms, soon are as before, or were so, with no clock set back."""
+    fallen = np.flatnonzero(np.diff(stream.times[one : one + _RETURN]) < -_BACK)
+    after = apart[one : one + _RETURN][: fallen[0] + 1 if fallen.size else None]
+    before = apart[max(begin, one - _RETURN) : one]
+    levels = (before, float(np.median(after[:_WINDOW]))), (after, float(np.median(before[-_WINDOW:])))
+    return any(int(np.sum(np.abs(its - level) < 0.3 * abs(moved))) >= _FEWEST for its, level in levels)
+
+
+def _lengths(ticks: NDArray[np.int64], beside: NDArray[np.bool_], clock: float) -> dict[int, str]:
+    """Packets from which on frames are longer or shorter than before, and stay so."""
+    where = np.flatnonzero(beside)
+    its = ticks[where]
+    if its.size < 2 * LEAST or its.min() == its.max():
+        return {}
+    around = median_filter(its, size=_AROUND, mode="nearest")
+    edges = np.concatenate(([0], np.flatnonzero(np.diff(around)) + 1, [its.size]))
+    made, last = dict[int, str](), 0
+    for begin, end in itertools.pairwise(edges.tolist()):
+        one = int(around[begin])
+        if end - begin < LEAST or one > _LONGEST * clock or np.mean(its[begin:end] == one) < 0.5:
+            continue
+        if last and one != last:
+            near = range(max(0, begin - _AROUND // 2), end)  # a silence there moves the median's edge
+            first = next(k for k in near if its[k] == one)
+            before, after = 1000 * last / clock, 1000 * one / clock
+            made[int(where[first])] = f"frames of {before:.4g} ms become frames of {after:.4g} ms"
+        last = one
+    return made
 
 
 def _cuts(stream: Stream, place: NDArray[np.intp], clock: float) -> tuple[dict[int, str], set[int]]:
@@ -155,7 +207,8 @@ def _cuts(stream: Stream, place: NDArray[np.intp], clock: float) -> tuple[dict[i
     lost = numbers - np.diff(place) + 1
     odd = (np.abs(numbers) >= _JUMP) | (numbers * ticks < 0) | ((lost >= LEAST) & (ticks < lost * frame / 2))
     odd |= (np.abs(np.diff(apart)) >= _SHIFT_MS) | (np.diff(stream.times) < -_BACK)
-    cuts: dict[int, str] = {}
+    order = np.concatenate(([0], np.cumsum(numbers)))
+    cuts = {k: why for k, why in _lengths(ticks, beside, clock).items() if not _overtakes(order, sent, 0, k, 0.0)}
     strays: set[int] = set()
     begin = 0
     queue = (np.flatnonzero(odd) + 1).tolist()  # a heap: in order
@@ -167,6 +220,10 @@ def _cuts(stream: Stream, place: NDArray[np.intp], clock: float) -> tuple[dict[i
         while last in strays:
             last -= 1
         words, end = _step(stream, place, frame, last, one), stream.times.size
+        parted = float(apart[one] - apart[last])
+        fell = float(stream.times[last] - stream.times[one])
+        if not words and fell <= _BACK and (abs(parted) < _SHIFT_MS or _overtakes(order, sent, begin, one, parted)):
+            continue
         follows = one + 1 < end and not _step(stream, place, frame, one, one + 1)
         level = apart[[k for k in range(max(begin, one - _WINDOW), one) if k not in strays] or [last]]
         returns = any(
@@ -180,10 +237,6 @@ def _cuts(stream: Stream, place: NDArray[np.intp], clock: float) -> tuple[dict[i
                 strays.add(one)
                 heapq.heappush(queue, one + 1)  # whatever follows is held against the last that fits
             continue
-        parted = float(apart[one] - apart[last])
-        fell = float(stream.times[last] - stream.times[one])
-        if abs(parted) < _SHIFT_MS and fell <= _BACK:
-            continue
         moved = _shift(apart, begin, one, fell, frame / clock)
         if moved is None:
             if apart[one] <= level.min() - _SHIFT_MS and returns:  # no packet comes before it was spoken
@@ -194,6 +247,8 @@ def _cuts(stream: Stream, place: NDArray[np.intp], clock: float) -> tuple[dict[i
             if abs(parted) >= _STRAY_MS:
                 strays |= set(range(one, end))
                 break
+            continue
+        if fell <= _BACK and _returns(stream, apart, begin, one, moved):
             continue
         if fell > _BACK:
             cuts[one] = f"the capture's times fall back, by {-moved / 1000:.3f} s against the timestamps, and stay so"
@@ -215,10 +270,25 @@ def _changed(stream: Stream, last: int, one: int, label: NDArray[np.int64]) -> s
     return ", ".join(words)
 
 
+def _fine(times: NDArray[np.float64]) -> None:
+    """Refuse times that count in steps longer than most packets are apart."""
+    gaps = np.abs(np.diff(times))
+    same = gaps < 1e-7
+    if times.size < LEAST or same.mean() <= 0.5 or same.all():
+        return
+    step = float(gaps[~same].min())
+    if step >= _COARSE and (np.abs(gaps / step - np.round(gaps / step)) < 1e-6).all():
+        raise VoipError(
+            f"the capture's times count in steps of {step:.4g} s, and most packets have the time of the one before: "
+            "their delays can't be told; capture again, with times in µs or ns"
+        )
+
+
 def parts_of(stream: Stream, clock_hz: float | None = None) -> tuple[list[Part], Counter[str]]:
     """Cut a stream into parts, and count what is in none of them; refuse one timestamp for all, or an unknown clock."""
     if (stream.stamps == stream.stamps[0]).all():
         raise VoipError("one timestamp for all, as a pressed key or a picture has: no voice")
+    _fine(stream.times)
     if not stream.sources.size:
         stream = stream._replace(sources=np.zeros(stream.times.size, dtype=np.int64))
     first = _first_copies(stream)

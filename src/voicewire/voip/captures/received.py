@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import math
+import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,6 +39,8 @@ class Arrivals(NamedTuple):
         RTP sequence numbers.
     stamps : list of int or None
         RTP timestamps, where the file has them.
+    more : tuple of str
+        Names of further columns, which are not read.
 
     Examples
     --------
@@ -47,6 +51,7 @@ class Arrivals(NamedTuple):
     times: list[float]
     numbers: list[int]
     stamps: list[int] | None
+    more: tuple[str, ...] = ()
 
 
 class Received(NamedTuple):
@@ -341,10 +346,11 @@ def read_arrivals(path: str | Path) -> Arrivals:
     ...     file = Path(folder) / "a.csv"
     ...     _ = file.write_text("seconds,number\\n0.0,5\\n0.02,6\\n")
     ...     read_arrivals(file)
-    Arrivals(times=[0.0, 0.02], numbers=[5, 6], stamps=None)
+    Arrivals(times=[0.0, 0.02], numbers=[5, 6], stamps=None, more=())
     """
     rows: list[tuple[float, ...]] = []
-    named = False
+    names: list[str] = []
+    columns = 0
     try:
         with Path(path).open(encoding="utf-8-sig") as file:
             for place, line in enumerate(iter(lambda: file.readline(_LINE), ""), start=1):
@@ -352,23 +358,58 @@ def read_arrivals(path: str | Path) -> Arrivals:
                     raise VoipError(f"line {place} is too long for a time, a number and a timestamp")
                 if not line.strip() or line.startswith("#"):
                     continue
-                cells = [cell.strip().strip('"') for cell in line.split(",")]
-                try:
-                    row = (float(cells[0]), int(cells[1]), *(int(cell) for cell in cells[2:3]))
-                except (ValueError, IndexError):
-                    if not rows and not named:
-                        named = True
-                        continue
-                    raise VoipError(f"line {place} isn't a time in seconds, a comma and a sequence number") from None
-                if not math.isfinite(row[0]) or not 0 <= row[1] < _WRAP or not 0 <= row[-1] < _TICKS:
-                    raise VoipError(f"line {place}: a time must be finite, a number 16 bits, a timestamp 32")
-                if rows and len(row) != len(rows[0]):
+                cells = [cell.strip() for cell in next(csv.reader([line], skipinitialspace=True))]
+                if not rows and not names and not any(re.match(r"[-+]?\.?\d", cell) for cell in cells):
+                    names = cells
+                    continue
+                row = _row(cells, place)
+                if rows and len(cells) != columns:
                     raise VoipError(f"line {place} has another number of columns than those before")
+                columns = len(cells)
                 rows.append(row)
     except (OSError, UnicodeDecodeError, TypeError) as error:
         raise VoipError("neither a capture (pcap, pcapng) nor a CSV of times and sequence numbers") from error
+    except csv.Error as error:
+        raise VoipError(f"line {place} cannot be read as CSV: {error}") from error
     if not rows:
         raise VoipError("neither a capture (pcap, pcapng) nor a CSV of times and sequence numbers: no packet in it")
-    columns = list(zip(*rows, strict=True))
-    whole = [[int(value) for value in column] for column in columns[1:]]
-    return Arrivals(list(columns[0]), whole[0], whole[1] if len(whole) > 1 else None)
+    made = list(zip(*rows, strict=True))
+    whole = [[int(value) for value in column] for column in made[1:]]
+    stamps = whole[1] if len(whole) > 1 else None
+    name = f", {names[2]!r}," if len(names) > 2 else ""
+    if stamps is not None and not _rises(whole[0], stamps):
+        raise VoipError(
+            f"the third column{name} holds no timestamps, for they don't rise with the sequence numbers: leave it out, "
+            "or put the RTP timestamps there"
+        )
+    more = tuple(names[k] if k < len(names) else f"column {k + 1}" for k in range(3, columns))
+    return Arrivals(list(made[0]), whole[0], stamps, more)
+
+
+def _row(cells: list[str], place: int) -> tuple[float, ...]:
+    """The numbers of a line, or a refusal that says what it has instead."""
+    seen = ",".join(cells[:4])[:60]
+    for cell in cells[:3]:
+        if ";" in cell:
+            raise VoipError(f"line {place} has {cell[:60]!r}: semicolons between columns; a comma must part them")
+        if re.fullmatch(r"[-+]?\d*,\d+", cell):
+            raise VoipError(f"line {place} has a decimal comma: {cell[:60]!r}; decimals must stand behind a point")
+    if any(re.fullmatch(r"0\d+", cell) for cell in cells[1:3]):
+        raise VoipError(
+            f"line {place} has a whole number that begins with 0, as decimals behind a decimal comma do: {seen!r}; "
+            "decimals must stand behind a point"
+        )
+    try:
+        row = (float(cells[0]), int(cells[1]), *(int(cell) for cell in cells[2:3]))
+    except (ValueError, IndexError):
+        raise VoipError(f"line {place} isn't a time in seconds, a comma and a sequence number: {seen!r}") from None
+    if not math.isfinite(row[0]) or not 0 <= row[1] < _WRAP or not 0 <= row[-1] < _TICKS:
+        raise VoipError(f"line {place}: a time must be finite, a number 16 bits, a timestamp 32")
+    return row
+
+
+def _rises(numbers: list[int], stamps: list[int]) -> bool:
+    """Whether timestamps rise from most numbers to the next, as a sender's clock does; too few rows cannot tell."""
+    beside = (np.diff(numbers) + _WRAP // 2) % _WRAP - _WRAP // 2 == 1
+    ticks = (np.diff(stamps) + _TICKS // 2) % _TICKS - _TICKS // 2
+    return beside.sum() < 2 or float(np.sign(ticks[beside]).mean()) >= 0.5

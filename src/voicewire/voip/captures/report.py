@@ -123,7 +123,7 @@ def numbers_of(parts: list[Judged], delay_ms: float) -> dict[str, Any]:
     came = delays[np.isfinite(delays)]
     lost, arrived = np.isinf(delays), [int(np.isfinite(each.delays_ms).sum()) for each in streams]
     longest = max(parts, key=lambda each: each.stream.delays_ms.size)
-    codecs = list(dict.fromkeys(each.codec for each in parts))
+    codecs, reasons = (list(dict.fromkeys(its)) for its in zip(*((p.codec, p.codec_from) for p in parts), strict=True))
     report = {
         "frames": int(delays.size), "frame_ms": longest.stream.frame_ms,
         "seconds": float(sum(np.ptp(each.sent_ms) for each in streams) / 1000),
@@ -135,7 +135,7 @@ def numbers_of(parts: list[Judged], delay_ms: float) -> dict[str, Any]:
         "talkspurts": sum(int(each.spurts[-1]) + 1 for each in streams),
         "talkspurts_seen": all(each.shown for each in streams),
         "variation_ms": dict(zip(("50%", "95%", "100%"), np.percentile(came, [50, 95, 100]).tolist(), strict=True)),
-        "fastest_ms": delay_ms, "codec": ", ".join(codecs), "codec_from": longest.codec_from,
+        "fastest_ms": delay_ms, "codec": ", ".join(codecs), "codec_from": ", ".join(reasons),
         "drift": told(longest.drift), "buffers": buffers(parts),
     }  # fmt: skip
     part = longest.part

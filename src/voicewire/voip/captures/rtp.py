@@ -249,6 +249,8 @@ class _Reading:
             elif _short(one):
                 self.short += 1
                 self.passed["datagrams kept too short to tell"] += 1
+            elif one.protocol == 17 and one.size < int.from_bytes(one.body[4:6], "big"):
+                self.passed["IP fragments"] += 1  # the first, too short for RTP's head
             else:
                 self.passed["UDP that isn't RTP"] += 1
         self.passed["TCP without RTP"] = self.connections.others()
@@ -423,12 +425,18 @@ def clock_of(stream: Stream) -> tuple[int, int, bool]:
         return kind, CLOCKS[kind], True
     mine = stream.types == kind
     rate = measured_rate(stream.times[mine], stream.stamps[mine])
-    nearest = min(_USUAL, key=lambda one: abs(one - rate))
-    if abs(nearest - rate) > 0.1 * nearest:
+    nearest = usual_clock(rate)
+    if nearest is None:
         raise VoipError(
             f"payload type {kind} counts some {rate:,.0f} ticks a second, near no usual rate: state it (--clock)"
         )
     return kind, nearest, False
+
+
+def usual_clock(rate: float) -> int | None:
+    """The usual rate nearest to a measured one; None if it is off by more than a tenth."""
+    nearest = min(_USUAL, key=lambda one: abs(one - rate))
+    return None if abs(nearest - rate) > 0.1 * nearest else nearest
 
 
 def measured_rate(times: NDArray[np.float64], stamps: NDArray[np.int64]) -> float:

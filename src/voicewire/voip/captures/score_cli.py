@@ -28,7 +28,7 @@ def _from_csv(options: argparse.Namespace) -> tuple[list[Judged], dict[str, Any]
 
     from voicewire.voip.captures.received import in_order, read_arrivals
     from voicewire.voip.captures.report import judged, judged_stream
-    from voicewire.voip.captures.rtp import Stream, clock_of
+    from voicewire.voip.captures.rtp import Stream, measured_rate, usual_clock
     from voicewire.voip.errors import VoipError
 
     for name in ("write", "wav"):
@@ -38,12 +38,15 @@ def _from_csv(options: argparse.Namespace) -> tuple[list[Judged], dict[str, Any]
     said: dict[str, Any] = {"stream": 1, "streams": 1, "carried": None, "holes": 0, "cut": False}
     said |= {"payload_type": None, "clock_hz": None, "clock_from": "assumed", "passed": {}}
     times, numbers = np.array(columns.times), np.array(columns.numbers)
+    said["passed"] = {f"column not read ({name})": 1 for name in columns.more}
     if times.size >= 3:
         usual = 1000 * float(np.median(np.diff(times)))
-        if usual > 100 * options.frame and columns.stamps is None:
+        if usual > 100 * options.frame:
             raise VoipError(
                 f"from one line to the next it is {usual / 1000:g} s in the median: times must be in seconds"
             )
+        if (times == np.floor(times)).all() and np.mean(np.diff(times) == 0) > 0.5:
+            raise VoipError("the times count in steps of 1 s: arrivals are told apart by fractions of a second only")
     if columns.stamps is None or times.size < 20:
         clock = options.clock or 8000.0
         made = in_order(columns.times, columns.numbers, options.frame, columns.stamps, clock)
@@ -52,9 +55,15 @@ def _from_csv(options: argparse.Namespace) -> tuple[list[Judged], dict[str, Any]
         return [judged(made, options.codec, options.delay, stamped=columns.stamps is not None)], said
     row = np.zeros(times.size, dtype=np.int64)
     stream = Stream(times, numbers, np.array(columns.stamps), row > 0, row + 127)
-    clock = options.clock or clock_of(stream)[1]
+    rate = measured_rate(stream.times, stream.stamps)
+    clock = options.clock or usual_clock(rate)
+    if clock is None:
+        raise VoipError(
+            f"the timestamps in the third column count some {rate:,.0f} ticks a second, near no usual rate: times must "
+            "be in seconds; if they are, state the rate (--clock)"
+        )
     parts, passed = judged_stream(stream, options.codec, options.delay, options.frame, clock)
-    said |= {"clock_hz": clock, "passed": dict(passed)}
+    said |= {"clock_hz": clock, "passed": said["passed"] | dict(passed)}
     return parts, said | {"clock_from": "stated" if options.clock else "from timestamps over time"}
 
 
@@ -215,14 +224,11 @@ def _draw(path: Path, stream: Received, made: Scored, delay_ms: float) -> None:
 
 
 def _lines(report: dict[str, Any]) -> list[str]:
-    kinds = list(dict.fromkeys(str(each.get("payload_type", report["payload_type"])) for each in report["parts"]))
-    kind = "" if report["payload_type"] is None else f", payload type {', '.join(kinds)}"
-    clock = "" if report["clock_hz"] is None else f", clock {report['clock_hz']:g} Hz ({report['clock_from']})"
     over = "" if report["carried"] in (None, "UDP") else f", over {report['carried']}"
     over += ": what was lost comes late" * over.startswith(", over TCP")
     inside = ", ".join(f"{name} ({count})" for name, count in report.get("tunnels", {}).items())
     lines = [
-        f"stream {report['stream']} of {report['streams']} (most packets first){kind}{clock}{over}",
+        f"stream {report['stream']} of {report['streams']} (most packets first){_kinds(report)}{over}",
         *[f"taken out of tunnels: {inside}"] * bool(inside),
         *["the file is cut or damaged: what stands before that was read"] * report["cut"],
         *["a TCP connection has a hole: what stands before that was read"] * (report["holes"] > 0),
@@ -234,10 +240,7 @@ def _lines(report: dict[str, Any]) -> list[str]:
         if "refused" in back:
             lines.append(f"{head}: not scored: {back['refused']}")
         else:
-            lines += [
-                f"{head}, payload type {back['payload_type']}, clock {back['clock_hz']:g} Hz ({back['clock_from']})",
-                *_judged(back),
-            ]
+            lines += [head + _kinds(back), *_judged(back)]
     for one in report.get("not_scored", []):
         copy = f", the packets of stream {one['copy_of']} again" if one["copy_of"] else ""
         lines.append(
@@ -251,6 +254,15 @@ def _lines(report: dict[str, Any]) -> list[str]:
     lines += [f"RTCP: {report['rtcp_packets']} packets beside"] if report.get("rtcp_packets") else []
     lines += [f"sound: {report['wav_seconds']:.2f} s written"] if "wav_seconds" in report else []
     return [*lines, *_RULES]
+
+
+def _kinds(report: dict[str, Any]) -> str:
+    """Payload types and clocks of all parts, each once; nothing of a CSV that has none."""
+    found = [{**report, **part} for part in report["parts"]]
+    kinds = list(dict.fromkeys(str(one["payload_type"]) for one in found if one["payload_type"] is not None))
+    clocks = [f"{one['clock_hz']:g} Hz ({one['clock_from']})" for one in found if one["clock_hz"] is not None]
+    kind = f", payload type {', '.join(kinds)}" * bool(kinds)
+    return kind + f", clock {', '.join(dict.fromkeys(clocks))}" * bool(clocks)
 
 
 def _judged(report: dict[str, Any]) -> list[str]:
@@ -281,8 +293,9 @@ def _judged(report: dict[str, Any]) -> list[str]:
     within = report["variation_ms"]
     seen = "seen" if report["talkspurts_seen"] else "not seen: stretches of 50 frames stand for them"
     told = report.get("rtcp")
+    lengths = ", ".join(dict.fromkeys(f"{part['frame_ms']:.4g}" for part in parts))
     lines += [
-        f"frames {report['frames']} of {report['frame_ms']:.4g} ms in {report['seconds']:.1f} s  "
+        f"frames {report['frames']} of {lengths} ms in {report['seconds']:.1f} s  "
         f"lost {report['lost_percent']:.2f} %  burst ratio {report['burst_ratio']:.2f}  "
         f"longest burst {report['longest_burst']}",
         f"duplicates {report['duplicates']}  reordered {report['reordered']}  strays {report['strays']}  "
