@@ -18,7 +18,7 @@ from scipy.signal import butter, fftconvolve, lfilter, resample_poly, sosfilt
 from voicewire import cli
 from voicewire.echo import WLDRRLSDCD, WLRLS, SignalError, StereoNLMS, cancel_echo, cancel_files
 from voicewire.echo.recordings import conditions, delay_track, gain, sources
-from voicewire.echo.two_path_filter import Guarded
+from voicewire.echo.two_path_filter import Change, Guarded
 
 RATE = 8000
 FEW = settings(
@@ -224,6 +224,24 @@ def test_integers_have_the_full_scale_of_their_type(kind: type) -> None:
     for refused in (np.int64, np.uint8, np.uint16):
         with pytest.raises(SignalError, match="int16 or int32"):
             cancel_echo(np.abs(whole[0]).astype(refused), heard, RATE)
+
+
+@pytest.mark.parametrize(("hertz", "size"), [(50, 0.003), (50, 0.1), (60, 0.03), (1000, 0.01), (None, 0.0)])
+def test_a_steady_tone_is_named_and_no_path_is_said_to_have_changed(hertz: int | None, size: float) -> None:
+    far, heard, _ = pair(8, 12.0)
+    added = size * np.sin(2 * np.pi * (hertz or 0) * np.arange(far.size) / RATE)
+    done = cancel_echo(far, heard + added, RATE)
+    said = " ".join(done.report.lines())
+    if hertz is None:
+        assert done.report.tone is None and "steady tone" not in said
+        return
+    done.report.changes.append(Change(3.0, "as if the path had changed"))
+    said = " ".join(done.report.lines())
+    assert f"a steady tone of {hertz} Hz holds" in said and "path had changed" not in said
+    share = done.report.as_object()["steady_tone"]["share"]
+    late = done.out[6 * RATE :]
+    wave = np.exp(-2j * np.pi * hertz * np.arange(late.size) / RATE)
+    assert share == pytest.approx(2 * abs(np.mean(late * wave)) ** 2 / np.mean(late**2), abs=0.15)
 
 
 @FEW

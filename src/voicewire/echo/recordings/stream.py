@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from voicewire._kit import checks
-from voicewire.echo.recordings.conditions import constant_runs, explained
+from voicewire.echo.recordings.conditions import constant_runs, explained, steady_tone
 from voicewire.echo.recordings.delay_estimation import CLEAR, Alignment, phat
 from voicewire.echo.recordings.delay_track import Break, breaks
 from voicewire.echo.recordings.paired_recordings import Heard, Pair
@@ -261,6 +261,7 @@ def judge_talk(report: Report, both: Pair, left: Source) -> None:
             late = round((peak.delay - 0.005) * rate)
             echo += power * explained(both.mixed(0, far.read(first * rate - late, size)), rest, rate)
     report.echo_in_talk = echo / total if total > 0 else None
+    report.tone = steady_tone(left.read, left.frames, rate)
 
 
 def _spans(marked: NDArray[np.bool_]) -> list[tuple[int, int]]:
