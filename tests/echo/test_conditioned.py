@@ -18,7 +18,7 @@ from scipy.signal import butter, fftconvolve, lfilter, resample_poly, sosfilt
 from voicewire import cli
 from voicewire.echo import WLDRRLSDCD, WLRLS, SignalError, StereoNLMS, cancel_echo, cancel_files
 from voicewire.echo.recordings import conditions, delay_track, gain, sources
-from voicewire.echo.two_path_filter import Guarded
+from voicewire.echo.two_path_filter import Change, Guarded
 
 RATE = 8000
 FEW = settings(
@@ -102,6 +102,21 @@ def test_a_jump_of_the_delay_is_followed_and_its_place_told(seed: int, when: flo
     assert not any("double talk was noticed" in line for line in done.report.lines() if done.report.talks.sum() > 2)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_short_detour_of_the_delay_is_followed(seed: int) -> None:
+    """Most windows lie on one line, so that their median says nothing about the others."""
+    far, heard, rng = pair(seed, 18.0, late=2000)
+    jump, first = int(rng.integers(480, 1600)) * (-1) ** seed, int(rng.integers(4 * RATE, 6 * RATE))
+    last = first + int(rng.integers(3 * RATE, 6 * RATE))
+    moved = np.roll(heard, jump)
+    done = cancel_echo(far, np.r_[heard[:first], moved[first:last], heard[last:]], RATE)
+    there, back = done.report.breaks
+    for found, at, size in ((there, first, jump), (back, last, -jump)):
+        assert 1000 * (found.after - found.before) == pytest.approx(1000 * size / RATE, abs=0.3)
+        assert found.time == pytest.approx(at / RATE, abs=0.4)  # there may be a pause
+    assert done.erle(last / RATE - 1, last / RATE - 0.1) > 30 and done.erle(last / RATE + 4) > 40
+
+
 @FEW
 @given(SEEDS, st.integers(1, 12))
 def test_dropouts_teach_nothing_and_are_told(seed: int, count: int) -> None:
@@ -165,6 +180,68 @@ def test_echo_that_stays_is_not_called_double_talk(seed: int, when: float) -> No
     said = " ".join(done.report.lines())
     assert done.report.talks.sum() > 1 and done.report.echo_in_talk > 0.5
     assert "double talk was noticed" not in said and "still echo of the far end, so not double talk" in said
+
+
+@pytest.mark.parametrize(("right", "other"), [(-1.0, 0.0), (-0.95, 0.0), (0.0, -1.0), (0.0, -0.95), (-1.0, -1.0)])
+def test_channels_whose_mean_cancels_are_used_by_their_difference(right: float, other: float) -> None:
+    far, heard, _ = pair(3, 6.0, late=200)
+    wide = np.column_stack([far, right * far]) if right else far
+    done = cancel_echo(wide, np.column_stack([heard, other * heard]) if other else heard, RATE)
+    assert 1000 * done.report.delay == pytest.approx(25, abs=0.5) and done.erle(3) > 30 and not done.report.notes
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_silent_channel_is_told(which: int) -> None:
+    far, heard, _ = pair(4, 4.0)
+    sounds = [far, heard]
+    sounds[which] = np.column_stack([0 * far, sounds[which]])
+    done = cancel_echo(*sounds, RATE)
+    assert done.report.notes == [f"the left channel of {('the far end', 'the microphone recording')[which]} is silent"]
+
+
+@pytest.mark.parametrize("count", [20, 100, 200, 1999])
+def test_too_short_a_recording_is_said_to_be_short(count: int) -> None:
+    far, _, rng = pair(5, 4.0)
+    with pytest.raises(SignalError, match=f"{count} samples in common .*at least 250 ms"):
+        cancel_echo(far[4000:][:count], 0.05 * rng.standard_normal(count), RATE)
+
+
+def test_a_delay_that_is_given_says_nothing_of_the_files() -> None:
+    far, heard, _ = pair(6, 4.0)
+    assert cancel_echo(far, heard, RATE, delay=-50).report.notes == []
+    found = cancel_echo(np.r_[np.zeros(800), far][: far.size], heard, RATE)
+    assert any("before the far end's" in note for note in found.report.notes)
+
+
+@pytest.mark.parametrize("kind", [np.int16, np.int32])
+def test_integers_have_the_full_scale_of_their_type(kind: type) -> None:
+    far, heard, _ = pair(7, 4.0)
+    whole = [np.round(z * 2.0 ** (8 * np.dtype(kind).itemsize - 1)).astype(kind) for z in (far, heard)]
+    scaled = [z / 2.0 ** (8 * np.dtype(kind).itemsize - 1) for z in whole]
+    kept = cancel_echo(*scaled, RATE).out
+    for first, second in ((whole[0], whole[1]), (whole[0], scaled[1]), (scaled[0], whole[1])):
+        assert np.array_equal(cancel_echo(first, second, RATE).out, kept)
+    for refused in (np.int64, np.uint8, np.uint16):
+        with pytest.raises(SignalError, match="int16 or int32"):
+            cancel_echo(np.abs(whole[0]).astype(refused), heard, RATE)
+
+
+@pytest.mark.parametrize(("hertz", "size"), [(50, 0.003), (50, 0.1), (60, 0.03), (1000, 0.01), (None, 0.0)])
+def test_a_steady_tone_is_named_and_no_path_is_said_to_have_changed(hertz: int | None, size: float) -> None:
+    far, heard, _ = pair(8, 12.0)
+    added = size * np.sin(2 * np.pi * (hertz or 0) * np.arange(far.size) / RATE)
+    done = cancel_echo(far, heard + added, RATE)
+    said = " ".join(done.report.lines())
+    if hertz is None:
+        assert done.report.tone is None and "steady tone" not in said
+        return
+    done.report.changes.append(Change(3.0, "as if the path had changed"))
+    said = " ".join(done.report.lines())
+    assert f"a steady tone of {hertz} Hz holds" in said and "path had changed" not in said
+    share = done.report.as_object()["steady_tone"]["share"]
+    late = done.out[6 * RATE :]
+    wave = np.exp(-2j * np.pi * hertz * np.arange(late.size) / RATE)
+    assert share == pytest.approx(2 * abs(np.mean(late * wave)) ** 2 / np.mean(late**2), abs=0.15)
 
 
 @FEW

@@ -133,7 +133,8 @@ def cancel_echo(
     Parameters
     ----------
     far : array_like of float, shape (n,) or (n, 2), or str or Path
-        What the loudspeakers played, mono or stereo, full scale 1; or a sound file.
+        What the loudspeakers played, mono or stereo; or a sound file. Full scale is 1, and that of the type for arrays
+        of int8, int16 and int32.
     microphone : array_like of float, shape (n,) or (n, 2), or str or Path
         What the microphones heard; the longer one of the two is cut.
     sr : int, optional
@@ -201,6 +202,7 @@ def _given(samples: ArrayLike | str | Path, sr: int | None, name: str) -> Path |
     if sr is None:
         raise SignalError(f"{name} is an array: name its sampling rate, sr in Hz")
     found = np.asarray(checks.array((1, 2), least=0, allow="nan inf")(name, samples, SignalError))
+    found = found * _scale(samples, name)
     table = found[:, None] if found.ndim == 1 else found
     if table.shape[1] not in (1, 2):
         turned = " (turned, .T?)" if table.shape[0] in (1, 2) else ""
@@ -213,6 +215,16 @@ def _given(samples: ArrayLike | str | Path, sr: int | None, name: str) -> Path |
     if np.abs(table).max() > _FULL:
         raise SignalError(f"{name} reaches {np.abs(table).max():g}: scale the samples so that full scale is 1")
     return OfArray(table, sr, name)
+
+
+def _scale(samples: ArrayLike, name: str) -> float:
+    """What samples are multiplied by, so that full scale is 1: that of an array of integers is its type's."""
+    kind = getattr(samples, "dtype", None)
+    if not isinstance(kind, np.dtype) or kind.kind not in "iu":
+        return 1.0
+    if kind.kind == "u" or kind.itemsize > 4:
+        raise SignalError(f"{name} is of {kind}: give int16 or int32 as a sound file has it, or floats of full scale 1")
+    return float(2.0 ** (1 - 8 * kind.itemsize))
 
 
 @checks.takes(

@@ -22,6 +22,7 @@ _MOST: Final = 4000  # windows
 _SAME: Final = 0.5e-3  # s within which two windows have one delay
 _FEW: Final = 3  # windows in a row that make a delay
 _LEAST: Final = 3e-3  # s: a smaller jump is the filter's to follow
+_GLANCE: Final = 1.0  # s between two windows where one delay is expected: any jump that makes three windows is in one
 
 
 class Break(NamedTuple):
@@ -63,12 +64,33 @@ def plateaus(times: Samples, delays: Samples) -> list[tuple[float, float, float]
     return [(float(times[run[0]]), float(times[run[-1]]), float(np.median(delays[run]))) for run in kept]
 
 
-def breaks(far: Read, heard: Read, rate: int, frames: int, most: float) -> list[Break]:
-    """Jumps of the delay, each found as well as the sound before and behind it lets it be."""
+def breaks(
+    far: Read, heard: Read, rate: int, frames: int, most: float, expected: float | None = None
+) -> list[Break]:
+    """Jumps of the delay, each found as well as the sound before and behind it lets it be.
+
+    Where one delay is `expected`, s, a window each second is looked at first, and the rest only if one departs from it.
+    """
     size = round(WINDOW * rate)
     if frames < 2 * size:
         return []
-    count = min(_MOST, 1 + round((frames - size) / (_HOP * rate)))
+    if expected is not None:
+        _, delays = _delays(far, heard, rate, frames, most, _GLANCE)
+        if not (np.abs(delays - expected) >= _LEAST).any():
+            return []
+    levels = plateaus(*_delays(far, heard, rate, frames, most, _HOP))
+    found = []
+    for (_, end, before), (start, _, after) in pairwise(levels):
+        first, last = max(0, round((end - WINDOW / 2) * rate)), min(frames, round((start + WINDOW / 2) * rate))
+        at = _place(far, heard, first, last, round(before * rate), round(after * rate))
+        found.append(Break(at / rate, before, after))
+    return found
+
+
+def _delays(far: Read, heard: Read, rate: int, frames: int, most: float, hop: float) -> tuple[Samples, Samples]:
+    """Middle and delay of each window that has a clear one, s."""
+    size = round(WINDOW * rate)
+    count = min(_MOST, 1 + round((frames - size) / (hop * rate)))
     times, delays = [], []
     reach = min(most, 0.9 * WINDOW)
     for start in np.linspace(0, frames - size, count).astype(int).tolist():
@@ -76,13 +98,7 @@ def breaks(far: Read, heard: Read, rate: int, frames: int, most: float) -> list[
         if peak is not None and peak.clarity >= CLEAR:
             times.append((start + size / 2) / rate)
             delays.append(peak.delay)
-    levels = plateaus(np.array(times), np.array(delays))
-    found = []
-    for (_, end, before), (start, _, after) in pairwise(levels):
-        first, last = max(0, round((end - WINDOW / 2) * rate)), min(frames, round((start + WINDOW / 2) * rate))
-        at = _place(far, heard, first, last, round(before * rate), round(after * rate))
-        found.append(Break(at / rate, before, after))
-    return found
+    return np.array(times), np.array(delays)
 
 
 def _place(far: Read, heard: Read, first: int, last: int, before: int, after: int) -> int:

@@ -32,6 +32,8 @@ _SILENT = 10 ** (-90 / 20)  # peak of what counts as silence, full scale being 1
 _SWAPPED = -1.5  # dB: the room's answer lies before the sound
 _CONSTANT, _CLEARLY = 0.01, 10.0  # of the root mean square; times its standard error: a constant stands out
 _MOVES = 0.3  # of the root mean square: means of seconds that differ by so much are no voice's
+_CANCELS = 0.01  # of the channels' mean power: their mean has less where they are of opposite sign
+_SHORT = 0.25  # s: in less, no echo found says nothing about the echo
 _FLAT, _RUN = 0.9999, 3  # share of the peak, and so many samples in a row, that make a flat top
 
 
@@ -91,6 +93,7 @@ class Pair:
         except BaseException:
             self.__exit__(None, None, None)
             raise
+        self._opposed = [False, False]
         self.raw = one, other
         self.use(one, other)
         self.conditioned = self.sources
@@ -118,19 +121,29 @@ class Pair:
         return self.sources[which].read(start, count)
 
     def mono(self, which: int, start: int, count: int) -> Samples:
-        """Return the mean of the channels."""
-        return np.asarray(self.read(which, start, count).mean(axis=1))
+        """Return one channel of what is there."""
+        return self.mixed(which, self.read(which, start, count))
+
+    def mixed(self, which: int, samples: Samples) -> Samples:
+        """The mean of the channels; half of their difference where `heard` found that the mean cancels."""
+        if self._opposed[which]:
+            return np.asarray((samples[:, 0] - samples[:, 1]) / 2)
+        return np.asarray(samples.mean(axis=1))
 
     def heard(self, which: int) -> Heard:
         """Read one file through: its level, and where it clips."""
         starts = range(0, self.length, self.rate)
         sizes = [min(self.rate, self.length - start) for start in starts]
-        peak = power = 0.0
+        peak = power = mixed = 0.0
+        tops = np.zeros(self.channels[which])
         means = np.zeros((len(starts), self.channels[which]))
         for i, (start, size) in enumerate(zip(starts, sizes, strict=True)):
             piece = self.read(which, start, size)
             means[i] = piece.mean(axis=0)
-            peak, power = max(peak, float(np.abs(piece).max())), power + float(np.sum(piece**2))
+            tops = np.maximum(tops, np.abs(piece).max(axis=0))
+            peak, power = float(tops.max()), power + float(np.sum(piece**2))
+            if self.channels[which] == 2:
+                mixed += size * float(np.var(piece.mean(axis=1)))
         if peak < _SILENT:
             what = "nothing was played" if which == 0 else "there is no echo in it"
             raise SignalError(f"{self.names[which]} is silent (peak below -90 dB of full scale): {what}")
@@ -142,6 +155,11 @@ class Pair:
         below = float(np.sum(np.square(means).mean(axis=1) * sizes)) * channels
         if power - below < (_SILENT / 10) ** 2 * self.length * channels:
             raise SignalError(f"{self.names[which]} holds one value throughout: nothing was recorded")
+        if channels == 2:
+            self._opposed[which] = mixed < _CANCELS * (power - below) / 2
+            for name, top in zip(("left", "right"), tops, strict=True):
+                if top < _SILENT:
+                    self.notes.append(f"the {name} channel of {self.names[which]} is silent")
         rms = np.sqrt(power / (self.length * channels))
         alone = np.sqrt((power - below) / (self.length * channels))
         return Heard(peak, float(rms), np.array(clipped), _constant(means, float(alone)))
@@ -157,12 +175,17 @@ class Pair:
                 far = self.read(0, int(start), size)
             else:
                 far = self._between((start + np.arange(size)) * (1 - step.drift) - step.delay * self.rate)
-            heard = self.read(1, int(start), size).mean(axis=1)
-            yield (start + size / 2) / self.rate, phat(far.mean(axis=1), heard, self.rate, most)
+            heard = self.mono(1, int(start), size)
+            yield (start + size / 2) / self.rate, phat(self.mixed(0, far), heard, self.rate, most)
 
     def find(self, most: float) -> Alignment:
         """Delay and drift of the echo."""
         found = alignment(self._peaks(most), self.rate)
+        if found is None and self.length < _SHORT * self.rate:
+            raise SignalError(
+                f"the recordings have {self.length} samples in common ({1000 * self.length / self.rate:.4g} ms), too "
+                f"few to find an echo in: at least {1000 * _SHORT:.0f} ms are needed; give --delay if you know it"
+            )
         if found is None:
             raise SignalError(
                 f"no echo of {self.names[0]} was found in {self.names[1]} within {most:g} s either way: no single "

@@ -90,6 +90,8 @@ class Report:
     echo_in_talk : float or None
         Share of what is left during what was called double talk that is linear in the far end, so echo; None if that
         wasn't tested.
+    tone : (float, float) or None
+        Frequency, Hz, of a steady tone in the second half of what is left, such as hum, and its share of the power.
 
     Examples
     --------
@@ -122,6 +124,7 @@ class Report:
     lost: float = 0.0
     gains: list[float] = field(default_factory=list)
     echo_in_talk: float | None = None
+    tone: tuple[float, float] | None = None
 
     def __repr__(self) -> str:
         """Say the main numbers; `lines` has all."""
@@ -214,6 +217,9 @@ class Report:
             said.append(f"the microphone's gain moves from {low:+.1f} to {high:+.1f} dB of the beginning's: followed")
         if self.lost >= 0.01:
             said.append(f"the microphone stays at one value for {self.lost:.2f} s in all: nothing was learnt there")
+        if self.tone is not None:
+            hertz, share = self.tone
+            said.append(f"a steady tone of {hertz:.0f} Hz holds {100 * share:.0f} % of what is left in the second half")
         if 0 < self.worked_at < self.sr:
             said.append(f"cancelled at {self.worked_at} Hz: there is nothing to cancel above")
         return said
@@ -224,6 +230,8 @@ class Report:
         return [*first, f"and {more} times more"] if more > 0 else first
 
     def _cause(self, change: Change) -> str:
+        if self.tone is not None:
+            return f"more was left than usual, for a cause that a steady tone of {self.tone[0]:.0f} Hz hides"
         second = min(int(change.time), len(self.clipped_microphone) - 1)
         clips = bool(self.clipped_microphone[max(0, second - 1) : second + 1].any())
         return change.cause + (", or clipping, which is there" if clips else "")
@@ -242,6 +250,7 @@ class Report:
             "erle_db": self.erle(), "erle_second_half_db": self.erle(len(self.heard) // 2),
             "double_talk_seconds": float(self.talks.sum()),
             "echo_in_double_talk": self.echo_in_talk,
+            "steady_tone": None if self.tone is None else {"hz": self.tone[0], "share": self.tone[1]},
             "delay_jumps": [
                 {"seconds": one.time, "before_ms": 1000 * one.before, "after_ms": 1000 * one.after}
                 for one in self.breaks

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from voicewire._kit import checks
-from voicewire.echo.recordings.conditions import constant_runs, explained
-from voicewire.echo.recordings.delay_estimation import CLEAR, phat
+from voicewire.echo.recordings.conditions import constant_runs, explained, steady_tone
+from voicewire.echo.recordings.delay_estimation import CLEAR, Alignment, phat
 from voicewire.echo.recordings.delay_track import Break, breaks
 from voicewire.echo.recordings.paired_recordings import Heard, Pair
 from voicewire.echo.recordings.report import Report
@@ -102,20 +102,14 @@ def cancel_pair(both: Pair, out: Writer | Kept, settings: Settings) -> Report:
     found = both.find(settings.most) if settings.delay is None else None
     late = settings.delay if found is None else found.delay
     assert late is not None
-    jumps: list[Break] = []
-    if found is not None and not found.straight:
-        jumps = breaks(
-            lambda at, n: both.mono(0, at, n), lambda at, n: both.mono(1, at, n), both.rate, both.length,
-            settings.most,
-        )  # fmt: skip
-        if jumps:
-            jumps = [_at_gap(each, both) for each in jumps]
-            late = jumps[0].before
-        else:
-            notes.append("the delay moves, and not as that of two clocks does: it was not followed")
     drift = found.drift if found else 0.0
+    jumps = [] if found is None else [_at_gap(each, both) for each in _jumps(both, found, settings.most)]
+    if jumps:
+        late = jumps[0].before
+    elif found is not None and not found.straight:
+        notes.append("the delay moves, and not as that of two clocks does: it was not followed")
     out_of_it = lead(late, both.rate, taps, found is not None and not drift)
-    if late * both.rate < -0.5:
+    if found is not None and late * both.rate < -0.5:
         notes.append("the microphone's file has the sound before the far end's: it began later, or they are swapped")
     report = Report(
         rate, size, both.channels, taps, settings.passes, late, out_of_it, found is not None, drift,
@@ -144,6 +138,16 @@ def cancel_pair(both: Pair, out: Writer | Kept, settings: Settings) -> Report:
         at += count
     work.end()
     return report
+
+
+def _jumps(both: Pair, found: Alignment, most: float) -> list[Break]:
+    """Jumps of the delay beside the drift of a clock."""
+
+    def far(at: int, count: int) -> Samples:
+        return both.mixed(0, both.in_step(at, count, at, 0.0, found.drift, ()))
+
+    expected = found.delay if found.straight else None
+    return breaks(far, lambda at, n: both.mono(1, at, n), both.rate, both.length, most, expected)
 
 
 def _at_gap(jump: Break, both: Pair) -> Break:
@@ -248,15 +252,16 @@ def judge_talk(report: Report, both: Pair, left: Source) -> None:
         size = min(round(min(last - first, _SPAN) * rate), left.frames - first * rate)
         if size < rate // 2:
             continue
-        rest = left.read(first * rate, size).mean(axis=1)
-        heard = far.read(first * rate, size).mean(axis=1)
+        rest = both.mixed(1, left.read(first * rate, size))
+        heard = both.mixed(0, far.read(first * rate, size))
         peak = phat(heard, rest, rate, min(1.0, 0.8 * size / rate))
         power = float(np.var(rest))
         total += power
         if peak is not None and peak.clarity >= CLEAR:
             late = round((peak.delay - 0.005) * rate)
-            echo += power * explained(far.read(first * rate - late, size).mean(axis=1), rest, rate)
+            echo += power * explained(both.mixed(0, far.read(first * rate - late, size)), rest, rate)
     report.echo_in_talk = echo / total if total > 0 else None
+    report.tone = steady_tone(left.read, left.frames, rate)
 
 
 def _spans(marked: NDArray[np.bool_]) -> list[tuple[int, int]]:
