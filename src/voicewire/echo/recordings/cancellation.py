@@ -175,7 +175,7 @@ def cancel_echo(
     >>> done.out.shape, round(1000 * done.report.delay, 1), bool(done.report.erle(start=2) > 40)
     ((32000,), 12.5, True)
     >>> done.report.notes
-    ['the microphone has a constant of 0.02 of full scale: taken out by a high-pass of 20 Hz']
+    ['the microphone has a constant of 0.0... of full scale: taken out by a high-pass of 20 Hz']
     """
     late = None if delay is None else delay / 1000
     settings = Settings(length, memory, passes, late, most / 1000, tail)
