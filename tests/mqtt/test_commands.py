@@ -205,6 +205,45 @@ def test_wrong_words_are_wrong_usage(words: list[str], capsys: pytest.CaptureFix
     assert end.value.code == 2 and capsys.readouterr().err.count("\n") == 1
 
 
+@pytest.mark.parametrize("host", ["a..b", ".", "a" * 70 + ".example", "localhost:1883", "mqtt://h", "[::1]", "a b", "é..x"])
+def test_a_host_that_cannot_be_is_named_with_its_option(host: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["pub", "-t", "t", "-m", "x"], ["sub", "-t", "t"], ["broker"]):
+        with pytest.raises(SystemExit) as end:
+            main([*words, "--host", host])
+        err = capsys.readouterr().err
+        assert end.value.code == 2 and err.count("\n") == 1 and repr(host)[:80] in err and "--host" in err
+
+
+async def test_a_client_says_so_too() -> None:
+    for host in ("a..b", ".", "a" * 70):
+        with pytest.raises(MQTTError, match=re.escape(f"{host!r}: that is no host name")):
+            await Client(host).connect()
+
+
+@pytest.mark.parametrize("pattern", ["a/#/b", "a#", "+a", "a/b+/c"])
+def test_a_filter_to_deny_is_checked(pattern: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["broker", "--deny-subscribe", "a/#", "--deny-subscribe", pattern])
+    err = capsys.readouterr().err
+    assert end.value.code == 2 and err.count("\n") == 1 and "--deny-subscribe" in err and repr(pattern) in err
+
+
+@given(st.text(st.characters(categories=["Cc", "Cf", "Zl", "Zp", "L"], exclude_characters="\0"), min_size=1, max_size=9))
+def test_no_message_on_stderr_is_obeyed_by_a_terminal(given: str) -> None:
+    for words, status in (
+        (["pub", "-t", "t", "-m", "x", "--", given], 2), (["pub", "-t", "t", "-m", "x", f"--{given}"], 2),
+        (["pub", "-t", "t", "-m", "x", "-V", given], 2), (["pub", "-t", "t", "-f", f"/nowhere/{given}"], 2),
+        (["pub", "-t", "t", "-m", "x", "-h", f"{given} x"], 2), (["sub", "-t", f"{given}/#/#"], 1),
+    ):  # fmt: skip
+        with contextlib.redirect_stderr(io.StringIO()) as err:
+            try:
+                assert main(words) == status
+            except SystemExit as end:
+                assert end.code == status
+        (line,) = err.getvalue().split("\n")[:-1]
+        assert not {unicodedata.category(c) for c in line if c not in "\u200c\u200d"} & DANGEROUS
+
+
 # ---------------------------------------------------------------------- a connection that comes back
 def said(process: subprocess.Popen[bytes], words: bytes) -> bytes:
     """Read what a process says until it says this."""
