@@ -183,7 +183,8 @@ def test_rules_for_retained_wills_reports_and_statistics(broker: Start, tmp_path
     b = broker(access=SECRET, sys_interval=0.05, password_file=tmp_path / "users")
     known = {"password": b"p"}
     with (
-        connect(b.port, "a", username="ann", **known) as ann, connect(b.port, "m", username="mallory", **known) as mallory,
+        connect(b.port, "a", username="ann", **known) as ann,
+        connect(b.port, "m", username="mallory", **known) as mallory,
     ):  # fmt: skip
         ann.send(p.Publish("open/secret/r", b"kept", retain=True), p.Publish("open/r", b"kept", retain=True))
         ann.quiet()

@@ -84,7 +84,7 @@ HASHES = st.sampled_from([
     "!:19000:0:99999:7:::", "*:19000:0:99999:7:::", "x:1000:1000::/home/u:/bin/sh",
 ]) | st.builds(
     lambda before, digest, upper, after: before + (digest.upper() if upper else digest) + after,
-    st.sampled_from(["", "md5", "sha1", "SHA-256", "*", "0x", "\\\\x", "realm:", "two words:", "MQTT broker:a:", "sha1:ab:"]),
+    st.sampled_from(["", "md5", "sha1", "SHA-256", "*", "0x", "\\\\x", "r:", "two words:", "r:a:", "sha1:ab:"]),
     st.sampled_from([32, 40, 56, 64, 96, 128]).flatmap(lambda n: st.text("0123456789abcdef", min_size=n, max_size=n)),
     st.booleans(), st.sampled_from(["", ":salt", "$salt"]),
 ).filter(lambda text: not text.startswith(("md5", "sha", "SHA")) or text[-1] not in "lt") | st.builds(
@@ -107,7 +107,8 @@ def test_no_hash_is_taken_for_the_password(file: Path, above: list[str], users: 
         Passwords(file)
 
 
-PLAIN = (base64.b64encode(bytes(range(32))).decode(), "12-34-56", "price$5 each", "a:b:c", "0x12", "correct horse", "x1", "!secret", "a$b$c", "deadbeef", "pa:ss:word", "md5", "shalom:1", "{", "Sha la", "*a*")
+PLAIN = (base64.b64encode(bytes(range(32))).decode(), "12-34-56", "price$5 each", "a:b:c", "0x12", "correct horse",
+         "x1", "!secret", "a$b$c", "deadbeef", "pa:ss:word", "md5", "shalom:1", "{", "Sha la", "*a*")
 
 
 @pytest.mark.parametrize("secret", PLAIN)
@@ -165,7 +166,7 @@ def not_started(path: Path, text: str, capfd: pytest.CaptureFixture[str], *words
     return line
 
 
-USER = st.text(string.ascii_letters + string.digits + "._-@, ", min_size=1, max_size=12).filter(lambda t: t == t.strip())
+USER = st.text(string.ascii_letters + string.digits + "._-@, ", min_size=1, max_size=9).filter(lambda t: t == t.strip())
 
 
 @pytest.mark.parametrize(("rule", "above", "at", "words"), [
@@ -186,7 +187,7 @@ def test_what_a_name_protects_needs_passwords(
 @given(st.sets(USER, min_size=1, max_size=3), USER, st.booleans())
 def test_a_rule_is_for_a_user_who_is_there(file: Path, users: set[str], other: str, listed: bool):
     assume(other not in users)
-    rules = [f'[[access]]\ntopic = "{i}"\nuser = {json.dumps(user)}' for i, user in enumerate(["*", "", *sorted(users)])]
+    rules = [f'[[access]]\ntopic = "{i}"\nuser = {json.dumps(u)}' for i, u in enumerate(["*", "", *sorted(users)])]
     file.write_text("\n".join(["allow_anonymous = false", *rules]), encoding="utf-8")
     load_config(file).check_users(users)
     with pytest.raises(ConfigError, match=r", line 7: access: .* protects nothing without a password file"):

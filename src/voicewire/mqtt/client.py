@@ -210,7 +210,8 @@ class Client(asyncio.Protocol):
         """Say DISCONNECT (no will is published) and close."""
         if self._transport is None:
             return
-        self._send(p.Disconnect())
+        if not self._transport.is_closing():  # else it would hide the error that has ended the connection
+            self._send(p.Disconnect())
         self._large = None
         self._transport.close()
         if self._closed is not None:

@@ -197,9 +197,9 @@ class Access:
         check_filter(self.topic)
         for mark in PLACEHOLDERS.findall(self.topic):
             if mark not in ("%u", "%c"):
-                raise ConfigError(f"access: {mark!r} in a topic is not supported: %u is the user name, %c the client id")
+                raise ConfigError(f"access: {mark!r} in a topic is not supported: %u is the user, %c the client id")
         if self.topic.split("/")[0] in FOREIGN:
-            raise ConfigError(f"access: topic = {self.topic!r:.60} is not supported: MQTT 3.1.1 has no such subscriptions")
+            raise ConfigError(f"access: topic = {self.topic!r:.60} is not supported: MQTT 3.1.1 has no shared ones")
         if PLACEHOLDERS.search(self.user):
             raise ConfigError(
                 f"access: user = {self.user!r:.60} is not supported: give one name, '*' for everyone, '' for anonymous"
@@ -402,7 +402,8 @@ class Config:
                              f"name: give one (password_file){list_too}")  # fmt: skip
             if names is not None and rule.user not in ("", "*") and rule.user not in names:
                 why = LIST if "," in rule.user else "; add the name there, or correct it here"
-                self._refuse(at, f"access: user = {rule.user!r:.60} is not in the password file {self.password_file}{why}")
+                where = f"is not in the password file {self.password_file}"
+                self._refuse(at, f"access: user = {rule.user!r:.60} {where}{why}")
         if names is None and self.allow_anonymous is False:
             self._refuse(("allow_anonymous",), "allow_anonymous = false protects nothing without a password file, as "
                          "no name is proven and everyone is let in: give one (password_file)")  # fmt: skip
