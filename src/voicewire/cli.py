@@ -35,7 +35,8 @@ class Parser(argparse.ArgumentParser):
     """An argument parser whose usage errors are one line, with exit status 2."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {' '.join(message.split())} (see '{self.prog} --help')\n")
+        line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in " ".join(message.split()))
+        self.exit(2, f"{self.prog}: {line} (see '{self.prog} --help')\n")
 
 
 def parser(command: str | None = None) -> Parser:

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from waiting import eventually
 
 from voicewire.cli import main
-from voicewire.mqtt import Broker, BrokerThread, Client, Config, MQTTError, Publish, Will, ours
+from voicewire.mqtt import Broker, BrokerThread, Client, Config, Limits, MQTTError, Publish, Will, ours
 from voicewire.mqtt.commands import subscribing
 from voicewire.mqtt.commands.shown_messages import printer, readable, visible
 from voicewire.mqtt.serving.broker_process import free_port
@@ -190,9 +190,19 @@ def test_reasons_reach_the_user(
     lines = io.BytesIO(b"one\ntwo\n" + bytes(17_000_000) + b"\nthree\n")
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=lines, fileno=lambda: lines.fileno()))
     said = one_line(capfd, "pub", "-p", port, "-t", "t", "-l", "-q", "1")
-    assert said.endswith("(16 MiB) (2 messages had been sent before)")
+    assert said.endswith("(16 MiB) (2 messages had been acknowledged before)")
     for words in (["-P", "x"], ["--will-payload", "x"], ["--key", __file__]):
         assert "needs" in one_line(capfd, "pub", "-p", port, "-t", "t", "-m", "x", *words)
+
+
+@pytest.mark.parametrize("qos", ["0", "1", "2"])
+def test_lines_that_are_left_are_no_traceback(broker: Start, qos: str) -> None:
+    """The connection ends while more lines wait than are read ahead."""
+    command = [*OURS, "pub", "-p", str(broker(limits=Limits(max_packet=100_000)).port), "-t", "t", "-l", "-q", qos]
+    lines = b"one\ntwo\n" + bytes(200_000) + b"\n" + b"more\n" * 100_000
+    run = subprocess.run(command, input=lines, capture_output=True, timeout=60, check=False)
+    assert run.returncode == 1 and run.stderr.count(b"\n") == 1, run.stderr
+    assert (b"handed over before)" if qos == "0" else b"(2 messages had been acknowledged before)") in run.stderr
 
 
 @pytest.mark.parametrize("words", [["-m", "a", "-n"], ["-l", "-s"], ["-f", "/nowhere"], ["-q", "3", "-m", "a"], ["-h"],
@@ -202,6 +212,45 @@ def test_wrong_words_are_wrong_usage(words: list[str], capsys: pytest.CaptureFix
     with pytest.raises(SystemExit) as end:
         main(["pub", "-t", "t", *words])
     assert end.value.code == 2 and capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize("host", ["a..b", ".", "a" * 70 + ".org", "localhost:1883", "mqtt://h", "[::1]", "a b", "é..x"])
+def test_a_host_that_cannot_be_is_named_with_its_option(host: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["pub", "-t", "t", "-m", "x"], ["sub", "-t", "t"], ["broker"]):
+        with pytest.raises(SystemExit) as end:
+            main([*words, "--host", host])
+        err = capsys.readouterr().err
+        assert end.value.code == 2 and err.count("\n") == 1 and repr(host)[:80] in err and "--host" in err
+
+
+async def test_a_client_says_so_too() -> None:
+    for host in ("a..b", ".", "a" * 70):
+        with pytest.raises(MQTTError, match=re.escape(f"{host!r}: that is no host name")):
+            await Client(host).connect()
+
+
+@pytest.mark.parametrize("pattern", ["a/#/b", "a#", "+a", "a/b+/c"])
+def test_a_filter_to_deny_is_checked(pattern: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["broker", "--deny-subscribe", "a/#", "--deny-subscribe", pattern])
+    err = capsys.readouterr().err
+    assert end.value.code == 2 and err.count("\n") == 1 and "--deny-subscribe" in err and repr(pattern) in err
+
+
+@given(st.text(st.characters(categories=["Cc", "Cf", "Zl", "Zp", "L"], exclude_characters="\0"), min_size=1))
+def test_no_message_on_stderr_is_obeyed_by_a_terminal(given: str) -> None:
+    for words, status in (
+        (["pub", "-t", "t", "-m", "x", "--", given], 2), (["pub", "-t", "t", "-m", "x", f"--{given}"], 2),
+        (["pub", "-t", "t", "-m", "x", "-V", given], 2), (["pub", "-t", "t", "-f", f"/nowhere/{given}"], 2),
+        (["pub", "-t", "t", "-m", "x", "-h", f"{given} x"], 2), (["sub", "-t", f"{given}/#/#"], 1),
+    ):  # fmt: skip
+        with contextlib.redirect_stderr(io.StringIO()) as err:
+            try:
+                assert main(words) == status
+            except SystemExit as end:
+                assert end.code == status
+        (line,) = err.getvalue().split("\n")[:-1]
+        assert not {unicodedata.category(c) for c in line if c not in "\u200c\u200d"} & DANGEROUS
 
 
 # ---------------------------------------------------------------------- a connection that comes back

@@ -35,6 +35,7 @@ from voicewire.mqtt.sessions.session import RELEASED, Message, Session
 from voicewire.mqtt.sessions.store import Store
 
 Start = Callable[..., BrokerThread]
+USERS = "ann:p\nmallory:p\n"
 SECRET = (Access("open/#"), Access("open/secret/#", "mallory", "none"), Access("$SYS/#", "ann", "read"))
 
 
@@ -137,16 +138,18 @@ def test_sweeps_go_on_after_an_exception(broker: Start, monkeypatch: pytest.Monk
 def test_rules_hold_for_restored_sessions(tmp_path: Path) -> None:
     """A session of before the restart is sent nothing that the rules deny, nor what waits since they allowed it."""
 
+    (tmp_path / "users").write_text(USERS)
+
     def config(*rules: Access) -> Config:
-        return Config(port=0, persist=tmp_path / "store", access=rules)
+        return Config(port=0, persist=tmp_path / "store", access=rules, password_file=tmp_path / "users")
 
     def publish(b: BrokerThread, topic: str, payload: bytes) -> None:
-        with connect(b.port, username="ann") as ann:
+        with connect(b.port, username="ann", password=b"p") as ann:
             ann.send(p.Publish(topic, payload, 1, packet_id=1))
             ann.expect(p.Puback(1))
 
     with BrokerThread(config(*SECRET)) as b:
-        wire = connect(b.port, "m", clean=False, username="mallory")
+        wire = connect(b.port, "m", clean=False, username="mallory", password=b"p")
         wire.send(p.Subscribe(1, (("open/#", 1),)))
         wire.expect(p.Suback(1, (1,)))
         publish(b, "open/on-the-way", b"sent, not acknowledged")
@@ -159,7 +162,7 @@ def test_rules_hold_for_restored_sessions(tmp_path: Path) -> None:
         publish(b, "open/secret/x", b"denied after")
         publish(b, "open/fine", b"fine")
         assert b.broker.sessions["m"].permissions is not None
-        with connect(b.port, "m", clean=False, present=True, username="mallory") as wire:
+        with connect(b.port, "m", clean=False, present=True, username="mallory", password=b"p") as wire:
             assert wire.publication().payload == b"fine"
             wire.quiet()
 
@@ -174,17 +177,22 @@ def test_unknown_permissions_are_none(broker: Start) -> None:
         wire.quiet()
 
 
-def test_rules_for_retained_wills_reports_and_statistics(broker: Start) -> None:
+def test_rules_for_retained_wills_reports_and_statistics(broker: Start, tmp_path: Path) -> None:
     """Each way on which a message can reach a client asks the rules."""
-    b = broker(access=SECRET, sys_interval=0.05)
-    with connect(b.port, "a", username="ann") as ann, connect(b.port, "m", username="mallory") as mallory:
+    (tmp_path / "users").write_text(USERS)
+    b = broker(access=SECRET, sys_interval=0.05, password_file=tmp_path / "users")
+    known = {"password": b"p"}
+    with (
+        connect(b.port, "a", username="ann", **known) as ann,
+        connect(b.port, "m", username="mallory", **known) as mallory,
+    ):  # fmt: skip
         ann.send(p.Publish("open/secret/r", b"kept", retain=True), p.Publish("open/r", b"kept", retain=True))
         ann.quiet()
         mallory.send(p.Subscribe(1, (("open/#", 2), ("$SYS/#", 1), ("open/secret/r", 1), ("$e2e/#", 0))))
         mallory.expect(p.Suback(1, (2, 0x80, 0x80, 0)), p.Publish("open/r", b"kept", retain=True))
         mallory.quiet()  # neither what is retained below open/secret nor the broker's statistics
-        connect(b.port, username="ann", will=p.Will("open/secret/w", b"will", 1)).close()
-        connect(b.port, username="ann", will=p.Will("open/w", b"will", 1)).close()
+        connect(b.port, username="ann", **known, will=p.Will("open/secret/w", b"will", 1)).close()
+        connect(b.port, username="ann", **known, will=p.Will("open/w", b"will", 1)).close()
         got = mallory.publication()
         assert (got.topic, got.payload) == ("open/w", b"will")
         mallory.send(p.Puback(got.packet_id))
@@ -627,12 +635,18 @@ def test_a_session_that_published_to_itself_ends_whole(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "warns"),
     [({}, False), ({"host": "0.0.0.0"}, True), ({"host": "0.0.0.0", "access": (Access("a"),)}, False),
-     ({"host": "127.1.2.3"}, False), ({"host": "localhost"}, False)],
+     ({"host": "127.1.2.3"}, False), ({"host": "localhost"}, False),
+     ({"host": "0.0.0.0", "access": (Access("a", "ann"),)}, True), ({"host": "::", "access": (Access("#"),)}, True),
+     ({"host": "::", "access": (Access("home/%u/#"),)}, True),
+     ({"host": "::", "access": (Access("#"), Access("a", allow="none"))}, False),
+     ({"host": "::", "password_file": "users"}, False),
+     ({"host": "::", "password_file": "users", "allow_anonymous": True}, True),
+     ({"host": "::", "password_file": "users", "allow_anonymous": True, "access": (Access("#", "ann"),)}, False)],
 )  # fmt: skip
 def test_an_open_broker_warns_once(settings: dict[str, Any], warns: bool, caplog: pytest.LogCaptureFixture) -> None:
     config = Config(port=0, **settings)
     assert config.open_to_strangers is warns
-    if settings.get("host") == "0.0.0.0":
+    if settings.get("host") in ("0.0.0.0", "::"):
         return  # tests listen on loopback only
     with caplog.at_level(logging.WARNING, "voicewire.broker"), BrokerThread(config):
         pass

@@ -119,10 +119,11 @@ class Broker:
         Raises
         ------
         OSError, ConfigError, StoreError
-            If the port, the certificate or the store cannot be used.
+            If the port, the certificate or the store cannot be used, or access rules would protect nothing.
         """
         self.loop = self.outbox.loop = self.work.loop = self.ends.loop = asyncio.get_running_loop()
         c = self.config
+        c.check_users(None if self._passwords is None else self._passwords.names)
         context: ssl.SSLContext | None = None
         if c.tls_cert:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -148,7 +149,7 @@ class Broker:
         if c.open_to_strangers:
             self.log.warning(
                 "everyone who reaches %s:%d may read and write everything: listen on 127.0.0.1, or give a "
-                "--password-file or [[access]] rules", c.host, self.port,
+                "--password-file (without allow_anonymous), or [[access]] rules", c.host, self.port,
             )  # fmt: skip
 
     async def _listen(self, context: ssl.SSLContext | None) -> None:

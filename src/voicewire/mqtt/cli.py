@@ -9,7 +9,7 @@ import sys
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any
 
-from voicewire._kit.options import new_file, readable_up_to, share, text
+from voicewire._kit.options import new_file, readable_up_to, share
 from voicewire.mqtt.commands import client_options
 
 if TYPE_CHECKING:
@@ -31,11 +31,11 @@ def register(subparsers: Any) -> None:
         "  voicewire sub -t door -C 1; kill %1",
     )  # fmt: skip
     add = broker.add_argument
-    add("--host", type=text, help="address to listen on (default 127.0.0.1: this machine only)")
+    add("--host", type=client_options.host, help="address to listen on (default 127.0.0.1: this machine only)")
     add("-p", "--port", type=client_options.port, help="port to listen on (default 1883; 0: a free one)")
     add("-c", "--config", type=_SMALL, metavar="FILE", help="TOML file: the same, and limits and access rules")
     add(
-        "--deny-subscribe", type=text, action="append", default=[], metavar="TOPIC",
+        "--deny-subscribe", type=client_options.topic_filter, action="append", default=[], metavar="TOPIC",
         help="refuse exactly this topic filter (repeatable); who may read a topic is said by access rules",
     )  # fmt: skip
     add("--password-file", type=_LARGE, metavar="FILE", help="name:hash lines as of mosquitto_passwd")

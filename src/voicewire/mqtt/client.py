@@ -181,6 +181,8 @@ class Client(asyncio.Protocol):
             await asyncio.wait_for(loop.create_connection(lambda: self, self.host, self.port, ssl=self._tls), timeout)
             self._send(self._connect)
             self.session_present = await asyncio.wait_for(self._connack, timeout)
+        except UnicodeError:
+            raise DisconnectedError(f"no broker at {self.host!r:.90}: that is no host name") from None
         except (OSError, TimeoutError) as error:
             self._abort("no answer")
             raise DisconnectedError(f"no broker at {self.host}:{self.port}: {error or 'no answer'}") from None
@@ -208,7 +210,8 @@ class Client(asyncio.Protocol):
         """Say DISCONNECT (no will is published) and close."""
         if self._transport is None:
             return
-        self._send(p.Disconnect())
+        if not self._transport.is_closing():  # else it would hide the error that has ended the connection
+            self._send(p.Disconnect())
         self._large = None
         self._transport.close()
         if self._closed is not None:

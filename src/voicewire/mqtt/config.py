@@ -6,13 +6,14 @@ import ipaddress
 import math
 import re
 import tomllib
+from collections.abc import Container
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from voicewire.mqtt.errors import MalformedError, MQTTError
 from voicewire.mqtt.packets import MAX_REMAINING, WAIT_FOR_ALL
-from voicewire.mqtt.topics import check_filter, matches
+from voicewire.mqtt.topics import FOREIGN, check_filter, matches
 
 __all__ = ["Access", "Config", "ConfigError", "Limits", "load"]
 
@@ -194,6 +195,24 @@ class Access:
         if self.allow not in ("read", "write", "readwrite", "none"):
             raise ConfigError(f"access: allow = {self.allow!r}; read, write, readwrite or none are possible")
         check_filter(self.topic)
+        for mark in PLACEHOLDERS.findall(self.topic):
+            if mark not in ("%u", "%c"):
+                raise ConfigError(f"access: {mark!r} in a topic is not supported: %u is the user, %c the client id")
+        if self.topic.split("/")[0] in FOREIGN:
+            raise ConfigError(f"access: topic = {self.topic!r:.60} is not supported: MQTT 3.1.1 has no shared ones")
+        if PLACEHOLDERS.search(self.user):
+            raise ConfigError(
+                f"access: user = {self.user!r:.60} is not supported: give one name, '*' for everyone, '' for anonymous"
+            )
+
+    @property
+    def by_name(self) -> bool:
+        """Does it depend on the user name, which only a password proves?"""
+        return self.user != "*" or "%u" in self.topic
+
+
+PLACEHOLDERS = re.compile(r"\$?\{+[\w.-]+\}+|%[A-Za-z]+")
+"""What stands for a name in the rules of this broker and of others."""
 
 
 def _levels(pattern: str) -> list[str]:
@@ -309,7 +328,8 @@ class Config:
         User names and hashes; without it everyone is let in. With it a session belongs to the user who began it:
         nobody else may take it over or end it (CONNACK 2).
     allow_anonymous : bool
-        Let clients without user name in although there is a password file.
+        Let clients without user name in although there is a password file. False needs one; None, the default, is
+        False where there is one.
     tls_cert, tls_key : Path, optional
         PEM files; the key may be in the same file.
     persist : Path, optional
@@ -336,7 +356,7 @@ class Config:
     deny_subscribe: tuple[str, ...] = ()
     access: tuple[Access, ...] = ()
     password_file: Path | None = None
-    allow_anonymous: bool = False
+    allow_anonymous: bool | None = None
     tls_cert: Path | None = None
     tls_key: Path | None = None
     persist: Path | None = None
@@ -344,8 +364,12 @@ class Config:
     favours: bool = True
     sys_interval: float = 10.0
     limits: Limits = field(default_factory=Limits)
+    _source: tuple[str, str] | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.host, str):
+            raise ConfigError(f"host = {self.host!r:.90} is not text")
+        check_host(self.host)
         if isinstance(self.port, bool) or not isinstance(self.port, int) or not 0 <= self.port <= 65535:
             raise ConfigError(f"port = {self.port!r} is not a port (0 to 65535)")
         number = isinstance(self.sys_interval, int | float) and not isinstance(self.sys_interval, bool)
@@ -355,12 +379,63 @@ class Config:
     @property
     def open_to_strangers(self) -> bool:
         """May whoever reaches the port from another machine read and write everything?"""
-        if self.password_file or self.access:
+        if self.password_file and not self.allow_anonymous:
             return False
+        if self.access and (self.password_file or not any(rule.by_name for rule in self.access)):
+            mine = [rule for rule in self.access if rule.user in ("*", "")]
+            denied = any(rule.allow == "none" for rule in mine)
+            if denied or not any(rule.topic == "#" and rule.allow == "readwrite" for rule in mine):
+                return False
         try:
             return not ipaddress.ip_address(self.host).is_loopback
         except ValueError:
             return self.host != "localhost"
+
+    def check_users(self, names: Container[str] | None) -> None:
+        """Refuse what would protect nothing: it needs the password file, whose `names` these are (None: no file)."""
+        for i, rule in enumerate(self.access):
+            at = ("access", i, "user" if rule.user != "*" else "topic")
+            if names is None and rule.by_name:
+                what = f"user = {rule.user!r:.60}" if rule.user != "*" else f"%u in topic = {rule.topic!r:.60}"
+                list_too = LIST if "," in rule.user else ""
+                self._refuse(at, f"access: {what} protects nothing without a password file, as anyone may give any "
+                             f"name: give one (password_file){list_too}")  # fmt: skip
+            if names is not None and rule.user not in ("", "*") and rule.user not in names:
+                why = LIST if "," in rule.user else "; add the name there, or correct it here"
+                where = f"is not in the password file {self.password_file}"
+                self._refuse(at, f"access: user = {rule.user!r:.60} {where}{why}")
+        if names is None and self.allow_anonymous is False:
+            self._refuse(("allow_anonymous",), "allow_anonymous = false protects nothing without a password file, as "
+                         "no name is proven and everyone is let in: give one (password_file)")  # fmt: skip
+
+    def _refuse(self, keys: tuple[str | int, ...], message: str) -> None:
+        if self._source is None:
+            raise ConfigError(message)
+        path, text = self._source
+        line = _line(text, keys)
+        raise ConfigError(f"{path}, line {line}: {message}" if line else f"{path}: {message}")
+
+
+LIST = "; a list of users is not supported: write a rule for each"
+"""Added where a name that is not known has a comma."""
+
+
+def check_host(host: str) -> None:
+    """Refuse what is neither a host name nor an address, and would fail later, or with no clear reason."""
+    try:
+        if ":" in host:
+            ipaddress.IPv6Address(host)
+        host.encode("idna")
+    except UnicodeError:
+        raise ConfigError(
+            f"host = {host!r:.90} is no host name: a part between dots is empty, longer than 63, or not possible in one"
+        ) from None
+    except ValueError:
+        raise ConfigError(
+            f"host = {host!r:.90} is no host name or address: give it alone, without brackets, the port by itself"
+        ) from None
+    if host and not all(c.isprintable() and c not in " /[]" for c in host):
+        raise ConfigError(f"host = {host!r:.90} is no host name or address")
 
 
 def load(path: Path | str) -> Config:
@@ -401,7 +476,9 @@ def load(path: Path | str) -> Config:
         last = f"at line {len(text.splitlines())}, the last"
         raise ConfigError(f"{path}: {str(error).replace('at end of document', last)}") from None
     try:
-        return _config(data, Path(path).parent)
+        config = _config(data, Path(path).parent)
+        config._source = str(path), text
+        return config
     except _WrongKeyError as error:
         line = _line(text, error.keys)
         raise ConfigError(f"{path}, line {line}: {error}" if line else f"{path}: {error}") from None
@@ -449,12 +526,12 @@ _SHAPES: dict[str, tuple[type[Any], str]] = {
 
 def _make(kind: type[Any], where: str, values: dict[str, Any], at: tuple[str | int, ...]) -> Any:
     """Make what a table of the file describes, or say which of its keys is wrong."""
-    known = {f.name: f for f in fields(kind)}
+    known = {f.name: f for f in fields(kind) if f.init}
     for key, value in values.items():
         if key not in known:
             message = f"{where}: unknown key {key!r}; known are {', '.join(sorted(known))}"
             raise _WrongKeyError((*at, key), message)
-        wanted = {"str": str, "bool": bool}.get(str(known[key].type))
+        wanted = {"str": str, "bool": bool, "bool | None": bool}.get(str(known[key].type))
         if wanted is not None and not isinstance(value, wanted):
             words = "text" if wanted is str else "true or false"
             raise _WrongKeyError((*at, key), f"{where}: {key} = {value!r} is not {words}")

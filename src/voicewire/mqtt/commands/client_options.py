@@ -38,6 +38,28 @@ class Help(argparse.RawDescriptionHelpFormatter):
         return f"{names} {self._format_args(action, action.dest.upper())}"
 
 
+def host(given: str) -> str:
+    """A host name or an address, alone."""
+    from voicewire.mqtt.config import ConfigError, check_host
+
+    try:
+        check_host(text(given))
+    except ConfigError as error:
+        raise argparse.ArgumentTypeError(str(error).removeprefix("host = ")) from None
+    return given
+
+
+def topic_filter(given: str) -> str:
+    """A topic filter."""
+    from voicewire.mqtt.errors import MalformedError
+    from voicewire.mqtt.topics import check_filter
+
+    try:
+        return check_filter(text(given))
+    except MalformedError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
 def empty_or_text(given: str) -> str:
     """Any text, the empty one too."""
     return text(given) if given else ""
@@ -119,7 +141,7 @@ def add_subscribing(subparsers: Any) -> argparse.ArgumentParser:
 def _connection(parser: argparse.ArgumentParser) -> None:
     """Add what both have."""
     add = parser.add_argument_group("the connection").add_argument
-    add("-h", "--host", type=text, default="127.0.0.1", help="the broker's address (default 127.0.0.1)")
+    add("-h", "--host", type=host, default="127.0.0.1", help="the broker's address (default 127.0.0.1)")
     add("-p", "--port", type=port, default=1883, help="the broker's port (default 1883, with TLS too)")
     add("-u", "--user", "--username", dest="user", type=text, help="name to log in with")
     add("-P", "--password", "--pw", dest="password", type=payload, metavar="PW", help="its password")
@@ -193,5 +215,7 @@ def _tls(options: argparse.Namespace) -> ssl.SSLContext | None:
 
 def say(command: str, words: object) -> None:
     """Say something to the user of a command."""
+    from voicewire.mqtt.commands.shown_messages import visible
+
     with contextlib.suppress(BrokenPipeError):
-        print(f"voicewire {command}: {words}", file=sys.stderr, flush=True)
+        print(f"voicewire {command}: {visible(str(words))}", file=sys.stderr, flush=True)

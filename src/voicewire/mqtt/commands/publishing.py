@@ -32,7 +32,10 @@ async def publish(options: argparse.Namespace) -> None:
             if not options.qos:
                 await client.flush(options.timeout)
         except DisconnectedError as error:
-            raise MQTTError(f"{error} ({sent} messages had been sent before)" if sent > 1 else str(error)) from None
+            answered = options.qos or options.wait_for is not None or options.subscriber
+            done = "acknowledged" if answered else "handed over"
+            count = f"{sent} message{'s' if sent > 1 else ''} had been {done} before"
+            raise MQTTError(f"{error} ({count})" if sent > (not answered) else str(error)) from None
         except TimeoutError:
             raise MQTTError(f"the broker has not read the message within {options.timeout:g} s") from None
 
@@ -69,10 +72,12 @@ def _tell(delivery: Delivery) -> None:
 async def _lines() -> AsyncIterator[bytes]:
     """Lines of standard input as they come, without their ends; an empty one is a message without payload."""
     loop = asyncio.get_running_loop()
-    waiting: asyncio.Queue[bytes | MQTTError | None] = asyncio.Queue(100)
+    waiting: asyncio.Queue[bytes | MQTTError | None] = asyncio.Queue()
+    room = threading.Semaphore(100)
 
     def put(line: bytes | MQTTError | None) -> None:
-        asyncio.run_coroutine_threadsafe(waiting.put(line), loop).result()
+        room.acquire()  # where nobody takes lines any more, this thread waits here until the process ends
+        loop.call_soon_threadsafe(waiting.put_nowait, line)
 
     def read() -> None:
         try:
@@ -86,6 +91,7 @@ async def _lines() -> AsyncIterator[bytes]:
 
     threading.Thread(target=read, daemon=True).start()  # a read cannot be broken off, and an executor waits for it
     while (line := await waiting.get()) is not None:
+        room.release()
         if isinstance(line, MQTTError):
             raise line
         yield line

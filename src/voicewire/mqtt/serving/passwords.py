@@ -7,7 +7,7 @@ import base64
 import hashlib
 import hmac
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,12 +18,18 @@ __all__: list[str] = []  # the broker's inside: only this room's own modules use
 
 MOST_ROUNDS = 1_000_000
 """Of PBKDF2, for one password: about half a second. A file that asks for more is refused."""
+_HEX = "(" + "|".join(f"[0-9a-f]{{{digits}}}" for digits in (32, 40, 56, 64, 96, 128)) + ")"
+_BASE64 = "([A-Za-z0-9+/_-]{22}==|[A-Za-z0-9+/_-]{27}=|[A-Za-z0-9+/_-]{38}==|[A-Za-z0-9+/_-]{43}=" \
+    "|[A-Za-z0-9+/_-]{64}|[A-Za-z0-9+/_-]{86}==)"
 HASHED = re.compile(
-    r"\s+\$|\{[\w.-]+\}|(argon2\w*|bcrypt\w*|crypt|md5|pbkdf2\w*|s?sha\d*([-_]\w+)?|scrypt)[$:]"
-    r"|[!*]+(:|$)|x(:|$)|[0-9a-f]{32}$|[0-9a-f]{40}$|[0-9a-f]{56}$|[0-9a-f]{64}$|[0-9a-f]{96}$|[0-9a-f]{128}$",
+    r"\s+\$|\{[\w.-]+\}|(argon2\w*|bcrypt\w*|crypt|md5|pbkdf2\w*|s?sha\d*([-_]\w+)?|scrypt)[$:]"  # known names
+    r"|[\w.+-]+(:\d+)*\$(\w+=)?\d+([$:,]|$)"  # any name and a number of rounds: SCRAM-SHA-256$4096:
+    r"|[!*]+(:|$)|x(:|$)"  # locked accounts
+    rf"|(.*[^0-9a-f])?{_HEX}([:$]|$)|(md5|sha-?\d*){_HEX}$"  # digests, behind anything (realm:, *, 0x), or salted
+    rf"|[a-z][\w.-]*[-$:=]{_BASE64}$",
     re.IGNORECASE,
 )
-"""How hashes of other programs begin, locked accounts of /etc/shadow, and digests in hexadecimal digits."""
+"""What hashes of other programs look like: their names and rounds, and digests in hexadecimal digits or Base64."""
 SLOW = 1000
 """Rounds from which on a password is not checked in the broker's own loop."""
 
@@ -92,9 +98,13 @@ class Passwords:
             line = line.removesuffix("\r")
             if not line.strip() or line.startswith("#"):
                 continue
+            if line.lstrip().startswith("#"):
+                raise ConfigError(f"{path}, line {i}: blanks before '#': a comment has it at the begin of its line")
             name, colon, secret = line.partition(":")
             if not colon or not name:
                 raise ConfigError(f"{path}, line {i}: 'name:hash' expected")
+            if name != name.strip():
+                raise ConfigError(f"{path}, line {i}: blanks around the name {name[:40]!r}: take them away")
             if name in self._users:
                 raise ConfigError(f"{path}, line {i}: {name[:40]!r} has a password already")
             try:
@@ -103,6 +113,11 @@ class Passwords:
                 raise ConfigError(f"{path}, line {i}, of {name[:40]!r}: {error}") from None
         self.plain = any(secret.salt is None for secret in self._users.values())
         self._beside: ThreadPoolExecutor | None = None
+
+    @property
+    def names(self) -> Container[str]:
+        """Whose passwords these are."""
+        return self._users
 
     def check(self, user: str, password: bytes | None) -> bool:
         """Is `password` that of `user`?"""
