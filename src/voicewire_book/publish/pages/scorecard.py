@@ -135,13 +135,16 @@ def _overview(rows: Rows, titles: Mapping[str, str]) -> str:
     heads = "".join(
         f'<th scope="col"><span aria-hidden="true">{sign}</span>{_unseen(name)}</th>' for sign, name in signs.items()
     )
-    heads += '<th scope="col">built in</th><th scope="col">no rival</th><th scope="col">ours</th>'
-    lines = []
     table = tally.by_study(rows)
+    owed = any(count.rival_owed for count in table.values())
+    last = ["built in", *(["no rival"] if owed else []), "ours"]
+    heads += "".join(f'<th scope="col">{name}</th>' for name in last)
+    lines = []
     for study, count in table.items():
         cells = [count.rows.total(), count.computed.total(), count.causes.total()]
         cells += [*(count.causes[name] for name in VERDICTS)]
-        cells += [count.by_reading.total(), count.implements, count.rival_owed, count.ours.total()]
+        cells += [count.by_reading.total(), count.implements]
+        cells += [*([count.rival_owed] if owed else []), count.ours.total()]
         lines.append(_line(study, titles, cells))
     registered = sum(count.registered for count in table.values())
     unrun = sum(count.rival_unrun for count in table.values())
@@ -152,7 +155,7 @@ def _overview(rows: Rows, titles: Mapping[str, str]) -> str:
     legend = [f"{sign} {name}" for sign, name in signs.items()]
     legend += [
         "built in: could not have come out otherwise here, so no verdict counts",
-        "no rival: its rival mechanism is not named",
+        *(["no rival: its rival mechanism is not named"] if owed else []),
         "ours: questions of ours, counted nowhere else",
     ]
     below = "; ".join(["The verdicts count causes of what was computed: " + " · ".join(legend), *filter(None, waiting)])
@@ -203,8 +206,13 @@ def _by_choice(rows: Rows, titles: Mapping[str, str]) -> str:
     lines = [
         _line(study, titles, [count.chosen[name] for name in names]) for study, count in tally.by_study(rows).items()
     ]
-    legend = "When tolerance and statistic of a paper's claim were chosen. What was changed after a result stays so."
-    return _sums("When the bar was chosen", [*claim_list.CHOSEN.values(), "not said"], lines, legend)
+    told = {"before": "ledger-first", "exploring": "exploratory", "after": "after-the-result"}
+    meant = "; ".join(f"{head}: {claim_list.CHOSEN[name]}" for head, name in told.items())
+    legend = (
+        f"When tolerance and statistic of a paper's claim were chosen. {meant}. "
+        "What was changed after a result stays so."
+    )
+    return _sums("When the bar was chosen", ["before", "exploring", "after", "not said"], lines, legend)
 
 
 def _unseen(words: str) -> str:
