@@ -73,7 +73,7 @@ def conclusions(base: Path, link: Callable[[str], str | None], study: str) -> st
     for each in headlines.answers(study, collecting.scorecard(base, study), base):
         sign = f"{VERDICTS[each.verdict]} " if each.verdict else ""
         text = f"- *{each.says}* ({each.where})<br>{sign}{each.answer}: {', '.join(map(row, each.decided_by))}."
-        lines.append(text + (f" No row covers: {each.lacks.rstrip('.')}.\n" if each.lacks else "\n"))
+        lines.append(text + (f" Not covered: {each.lacks.rstrip('.')}.\n" if each.lacks else "\n"))
     head = "Each conclusion is as strong as the weakest row that it needs; the rows named decide it.\n\n"
     return head + "".join(lines) if lines else "No conclusion of this paper is listed yet.\n"
 
