@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import functools
+import gc
 import os
 import pickle
 import signal
@@ -46,6 +47,7 @@ def cluster():
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
     ) as local:
         yield local
+    gc.collect()  # what its tasks left is told of here, and in no other test
 
 
 def test_rows_come_in_the_order_of_the_grid(tmp_path):

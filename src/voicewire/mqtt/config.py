@@ -392,7 +392,18 @@ class Config:
             return self.host != "localhost"
 
     def check_users(self, names: Container[str] | None) -> None:
-        """Refuse what would protect nothing: it needs the password file, whose `names` these are (None: no file)."""
+        """Refuse rules that would protect nothing.
+
+        Parameters
+        ----------
+        names : container of str or None
+            Those in the password file; None without one.
+
+        Raises
+        ------
+        ConfigError
+            For a rule that needs a password file, or a name that is not in it; the line is named.
+        """
         for i, rule in enumerate(self.access):
             at = ("access", i, "user" if rule.user != "*" else "topic")
             if names is None and rule.by_name:

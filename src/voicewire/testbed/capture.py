@@ -530,10 +530,10 @@ def read_pcap(path: str | Path, here: str | None = None) -> Iterator[Segment]:
     TestbedError
         If it is no capture, or cut short.
 
-    Warns
+    Notes
     -----
-    UserWarning
-        At the end, if packets were passed over that may have held segments: fragments, headers that were cut.
+    At the end a `UserWarning` tells of packets that were passed over and may have held segments: fragments, headers
+    that were cut.
 
     Examples
     --------

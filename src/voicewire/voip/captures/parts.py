@@ -250,14 +250,17 @@ def _cuts(stream: Stream, place: NDArray[np.intp], clock: float) -> tuple[dict[i
             continue
         if fell <= _BACK and _returns(stream, apart, begin, one, moved):
             continue
-        if fell > _BACK:
-            cuts[one] = f"the capture's times fall back, by {-moved / 1000:.3f} s against the timestamps, and stay so"
-        elif moved < 0:
-            cuts[one] = f"timestamps jump ahead of the arrivals by {-moved / 1000:.3f} s, and stay so"
-        else:
-            cuts[one] = f"arrivals jump ahead of the timestamps by {moved / 1000:.3f} s, and stay so"
-        begin = one
+        cuts[one], begin = _parted(moved, fell), one
     return cuts, strays
+
+
+def _parted(moved: float, fell: float) -> str:
+    """What is seen where times and timestamps part for good."""
+    if fell > _BACK:
+        return f"the capture's times fall back, by {-moved / 1000:.3f} s against the timestamps, and stay so"
+    if moved < 0:
+        return f"timestamps jump ahead of the arrivals by {-moved / 1000:.3f} s, and stay so"
+    return f"arrivals jump ahead of the timestamps by {moved / 1000:.3f} s, and stay so"
 
 
 def _changed(stream: Stream, last: int, one: int, label: NDArray[np.int64]) -> str:

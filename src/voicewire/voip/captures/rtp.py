@@ -425,12 +425,19 @@ def clock_of(stream: Stream) -> tuple[int, int, bool]:
         return kind, CLOCKS[kind], True
     mine = stream.types == kind
     rate = measured_rate(stream.times[mine], stream.stamps[mine])
-    nearest = usual_clock(rate)
+    nearest = usual_clock(rate) or usual_clock(_whole_rate(stream.times[mine], stream.stamps[mine]))
     if nearest is None:
         raise VoipError(
             f"payload type {kind} counts some {rate:,.0f} ticks a second, near no usual rate: state it (--clock)"
         )
     return kind, nearest, False
+
+
+def _whole_rate(times: NDArray[np.float64], stamps: NDArray[np.int64]) -> float:
+    """Ticks a second over all of a stream: a sender that sends in bursts has it over no short stretch."""
+    ticks = (np.diff(stamps) + 2**31) % 2**32 - 2**31
+    seconds = float(np.ptp(times))
+    return float(ticks.sum()) / seconds if seconds > 0 else 0.0
 
 
 def usual_clock(rate: float) -> int | None:

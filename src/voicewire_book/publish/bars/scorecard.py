@@ -46,7 +46,7 @@ def bars(site: Path) -> list[Bar]:
 
 def _first(page: Any) -> Bar:
     """Return how far down the sums and the filters end, while all studies are folded."""
-    ends = page.locator(".vw-overview, .vw-filters").evaluate_all(ENDS)
+    ends = page.locator(":not(details) > .vw-overview, .vw-filters").evaluate_all(ENDS)
     shown = page.locator(".vw-row:visible").count()
     bar = at_most("scorecard: sums and filters end", SCREEN["height"], [(max(ends), PAGE)], "px")
     return bar if not shown else Bar(bar.name, bar.limit, f"{shown} rows unfolded", PAGE, False)

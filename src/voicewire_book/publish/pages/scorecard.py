@@ -111,9 +111,11 @@ def page(base: Path, link: Callable[[str], str | None]) -> str:
     titles = {row["study"]: paths.part(row["study"]).title for row in rows}
     # A picture that failed to come would not be seen in a strict build: it stands in the page itself.
     data = linked.script(rows, base, listing.citation(base)["url"])
-    counted = f"{_overview(rows, titles)}{_by_class(rows, titles)}{_by_choice(rows, titles)}"
+    sums = f"{_by_class(rows, titles)}{_by_choice(rows, titles)}"
+    apart = f'<details class="vw-glance"><summary>By class, and when the bar was chosen</summary>{sums}</details>'
+    counted = _overview(rows, titles)
     drawn = f'<details class="vw-glance"><summary>As a picture</summary>{picture(rows, titles)}</details>'
-    parts = [_raw(f"{counted}{claim_list.filters(titles)}{drawn}{data}")]
+    parts = [_raw(f"{counted}{claim_list.filters(titles)}{apart}{drawn}{data}")]
     for study, name in titles.items():
         mine = [row for row in rows if row["study"] == study]
         known = read(study, base) if study in studies(base) else {}
