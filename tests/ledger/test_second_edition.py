@@ -81,6 +81,35 @@ def test_nothing_hangs_on_a_reading_that_the_rival_passes_too(passing, verdict):
     assert rechecking.faults(made, flipped) == told[:passing]
 
 
+@pytest.mark.parametrize(
+    ("class_", "passing", "runs", "verdict"),
+    [
+        ("cause", 4, 20, "not testable here"),
+        ("conclusion", 4, 20, "not testable here"),
+        ("cause", 3, 20, "undecided"),
+        ("cause", 3, 15, "undecided"),
+        ("result", 20, 20, "undecided"),
+        ("", 20, 20, "undecided"),
+    ],
+)
+def test_a_cause_that_is_undecided_waits_for_no_runs_if_its_rival_passes_often(class_, passing, runs, verdict):
+    made = claim("value", tolerance={"at_least": 1.0}, tolerance_reason="One.", rival=RIVAL, class_=class_)
+    given = judge(made, Interval(1.0, 0.9, 1.1, 0.95, 20), rival=[1.5] * passing + [0.5] * (runs - passing))
+    assert given.verdict == verdict
+    assert rechecking.faults(made, given.row()) == []
+    left_open = rechecking.faults(made, {**given.row(), "verdict": "undecided"})
+    assert bool(left_open) == (verdict != "undecided")
+
+
+@pytest.mark.parametrize(("class_", "verdict"), [("result", "reproduced"), ("cause", "not testable here")])
+def test_a_printed_number_that_came_out_stands_whatever_a_rival_gives(class_, verdict):
+    how = {"printed": 2.0, "tolerance": {"between": [1, 3]}, "tolerance_reason": "One.", "class_": class_}
+    made = claim("value", rival=RIVAL, **how)
+    given = judge(made, 2.5, rival=[2.0])
+    assert given.verdict == verdict
+    assert rechecking.faults(made, given.row()) == []
+
+
 def test_what_is_not_reproduced_stays_so_whatever_the_rival_does():
     assert judge(claim(rival=RIVAL), {"a": 2, "b": 1}, rival=[{"a": 1, "b": 2}]).verdict == "not reproduced"
 

@@ -33,7 +33,10 @@ from voicewire_book.ledger.vocabulary import (
     Tolerance,
 )
 
-__all__ = ["Ledger", "Verdict", "agreed", "load", "possible"]
+__all__ = ["Ledger", "Verdict", "agreed", "indistinct", "load", "possible", "read_as"]
+
+OFTEN, MANY_RUNS = 0.2, 20
+"""A share of a rival's runs, and how many there are at least, that leave no hope for a test which is undecided."""
 
 
 @dataclass(frozen=True)
@@ -127,8 +130,7 @@ class Ledger:
         words = [finding.detail]
         if name == UNDECIDED and not self.by_reader:
             words[0] += f" after {sampling.stated(claim)}"
-        # a reading that holds by a test which the rival passes too does not hold: nothing hangs on it either
-        if against and against.get("passes", 0) > CHANCE and name in (REPRODUCED, CORRECTED, HANGS):
+        if against and indistinct(claim, name, against):
             words.append(f"A rival passes the same test in {100 * against['passes']:.3g} % of its runs")
             name = NOT_TESTABLE
         if name != REPRODUCED and not reason and not self.by_reader:
@@ -216,7 +218,7 @@ def _decide(claim: Claim, value: object, corrected: object) -> tuple[str, Findin
 
 def _under(claim: Claim, reading: Reading, value: object, corrected: object) -> Judged:
     """Judge the claim under one reading."""
-    name, finding, ends = _name(_read_as(claim, reading), value, corrected)
+    name, finding, ends = _name(read_as(claim, reading), value, corrected)
     row = Judged(
         name=reading["name"],
         source=reading["source"],
@@ -235,7 +237,7 @@ def possible(row: Judged) -> set[str]:
     return set(row.get("may_be", [row["verdict"]]))
 
 
-def _read_as(claim: Claim, reading: Reading) -> Claim:
+def read_as(claim: Claim, reading: Reading) -> Claim:
     """Return the claim as this reading has it."""
     return replace(claim, tolerance=reading.get("tolerance", claim.tolerance))
 
@@ -268,9 +270,23 @@ def _rival(claim: Claim, runs: Sequence[object]) -> Rival | None:
         raise ClaimError("the ledger names no rival mechanism: name it before it is run")
     if "passes" in known:
         raise ClaimError("the ledger has the rival's pass rate already: take it out, or run nothing here")
-    ways = [_read_as(claim, reading) for reading in claim.readings if "excluded" not in reading] or [claim]
+    ways = [read_as(claim, reading) for reading in claim.readings if "excluded" not in reading] or [claim]
     passed = [[_find(way, way.printed, way.tolerance, run).holds == "yes" for run in runs] for way in ways]
     return Rival(mechanism=known["mechanism"], passes=max(map(sum, passed)) / len(runs), runs=len(runs))
+
+
+def indistinct(claim: Claim, verdict: str, rival: Rival) -> bool:
+    """Whether a rival passes so often that the test can't tell the claim from it.
+
+    A reading that holds by a test which the rival passes too does not hold, so nothing hangs on it either. A cause or
+    conclusion that is undecided waits for no more runs if a fifth of at least twenty of the rival's pass. A number that
+    was printed and came out stands, whatever else gives it.
+    """
+    passes = rival.get("passes", 0)
+    if verdict == UNDECIDED:
+        return claim.class_ in ("cause", "conclusion") and passes >= OFTEN and rival["runs"] >= MANY_RUNS
+    printed_number = claim.class_ == "result" and claim.kind == "value" and claim.printed is not None
+    return verdict in (REPRODUCED, CORRECTED, HANGS) and passes > CHANCE and not printed_number
 
 
 def load(study: str, base: Path | None = None) -> Ledger:

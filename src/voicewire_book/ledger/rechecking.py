@@ -11,11 +11,10 @@ from typing import Any
 
 from voicewire.stats import Interval
 from voicewire_book.ledger import rules
-from voicewire_book.ledger.judging import Verdict, agreed, possible
+from voicewire_book.ledger.judging import Verdict, agreed, indistinct, possible, read_as
 from voicewire_book.ledger.loading import Claim
 from voicewire_book.ledger.presentation import MANY, show
 from voicewire_book.ledger.vocabulary import (
-    CHANCE,
     CONTRADICTED,
     CORRECTED,
     HANGS,
@@ -24,6 +23,7 @@ from voicewire_book.ledger.vocabulary import (
     PARTLY,
     REPRODUCED,
     UNDECIDED,
+    Judged,
     Plain,
     Rival,
     Row,
@@ -62,7 +62,8 @@ def faults(claim: Claim, row: Row) -> list[str]:
 
 def _numbers(claim: Claim, row: Row) -> Iterator[str]:
     if row["verdict"] == NOT_TESTABLE:
-        if (row.get("rival") or {}).get("passes", 0) <= CHANCE:
+        rival = row.get("rival") or Rival()
+        if not any(indistinct(claim, name, rival) for name in (REPRODUCED, UNDECIDED)):
             yield "not testable here, although nothing is needed and no rival passes"
         return
     yield from _rival(claim, row)
@@ -70,18 +71,32 @@ def _numbers(claim: Claim, row: Row) -> Iterator[str]:
         kept = [possible(one) for one in row.get("readings", []) if not one["excluded"]]
         if not kept or agreed(kept) != row["verdict"]:
             yield f"its readings do not make it {row['verdict']}"
+        for one, reading in zip(row.get("readings", []), claim.readings, strict=True):
+            yield from (f"{one['name']}: {words}" for words in _under(read_as(claim, reading), row, one))
         return
     if row["verdict"] == HANGS:
         yield "hangs on readings, and has none"
         return
-    found, needed = _found(claim, row), _needed(claim)
-    if found and not found & needed.get(row["verdict"], set()):
-        names = sorted(name for name, holds in needed.items() if holds & found and name != CORRECTED)
-        yield f"its numbers make it {' or '.join(names)}, not {row['verdict']}"
+    yield from _unlike(claim, row, _found(claim, row))
     for number in _shown(row["reproduced"]):
         # one of both is shown as the number itself is: five digits are further apart than these
         if not any(show(number * scale) in row["reason"] for scale in (1 - 5 * ROUNDING, 1 + 5 * ROUNDING)):
             yield f"{show(number)} was computed, and stands not in the reason"
+
+
+def _under(claim: Claim, row: Row, one: Judged) -> Iterator[str]:
+    """Hold a reading's verdict against its own number; of samples only the mean is stored."""
+    alone: Row = {**row, "verdict": one["verdict"], "reproduced": one["reproduced"], "reason": f"{one['detail']}."}
+    found = _found(claim, {**alone, "interval": None})
+    yield from _unlike(claim, alone, found | {"undecided"} if found and ("[" in one["detail"] or "may_be" in one) else found)
+
+
+def _unlike(claim: Claim, row: Row, found: set[str]) -> Iterator[str]:
+    """Say what the numbers make of a claim, where that is not its verdict."""
+    needed = _needed(claim)
+    if found and not found & needed.get(row["verdict"], set()):
+        names = sorted(name for name, holds in needed.items() if holds & found and name != CORRECTED)
+        yield f"its numbers make it {' or '.join(names)}, not {row['verdict']}"
 
 
 def _rival(claim: Claim, row: Row) -> Iterator[str]:
@@ -89,10 +104,10 @@ def _rival(claim: Claim, row: Row) -> Iterator[str]:
     stored = row.get("rival") or Rival()
     if not (claim.rival or {}).items() <= stored.items():
         yield "its rival is not the one that the ledger names"
+    if indistinct(claim, row["verdict"], stored):
+        yield f"{row['verdict']}, although its rival passes the same test"
     if row["verdict"] not in (REPRODUCED, CORRECTED, HANGS):
         return
-    if stored.get("passes", 0) > CHANCE:
-        yield f"{row['verdict']}, although its rival passes the same test"
     if claim.due_rival and not claim.owes_rival and not {"none", "passes"} & set(stored):
         yield f"{row['verdict']}, although its rival was not run"
 

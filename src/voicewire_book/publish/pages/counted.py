@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from voicewire_book.ledger import collecting
-from voicewire_book.ledger.vocabulary import CONTRADICTED, REGISTERED, UNDECIDED
+from voicewire_book.ledger.vocabulary import REGISTERED
 
 __all__ = ["COUNTS", "ROLE", "fill"]
 
@@ -26,11 +26,6 @@ def _excused(row: Row) -> bool:
     return "none" in (row["rival"] or {})
 
 
-def _worded(row: Row) -> bool:
-    """Whether neither place of a contradiction is given as a number."""
-    return row["verdict"] == CONTRADICTED and row["kind"] != "arithmetic"
-
-
 COUNTS: Mapping[str, Callable[[Row], bool]] = {
     "judged": lambda row: True,
     "by-reading": lambda row: row["basis"] == "by-reading",
@@ -40,9 +35,6 @@ COUNTS: Mapping[str, Callable[[Row], bool]] = {
     "rivals-excused": _excused,
     "no-rival": lambda row: not _ran(row) and not _excused(row),
     "intervals": lambda row: row["interval"] is not None,
-    "undecided": lambda row: row["verdict"] == UNDECIDED,
-    "contradicted-in-words": _worded,
-    "ours": lambda row: row["whose"] == "ours",
 }
 """What can be counted, over all rows of all ledgers."""
 
