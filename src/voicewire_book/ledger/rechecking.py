@@ -68,10 +68,13 @@ def _numbers(claim: Claim, row: Row) -> Iterator[str]:
         return
     yield from _rival(claim, row)
     if claim.readings:
-        kept = [possible(one) for one in row.get("readings", []) if not one["excluded"]]
+        if [one["name"] for one in row.get("readings", [])] != [reading["name"] for reading in claim.readings]:
+            yield "its readings are not those of the ledger"
+            return
+        kept = [possible(one) for one in row["readings"] if not one["excluded"]]
         if not kept or agreed(kept) != row["verdict"]:
             yield f"its readings do not make it {row['verdict']}"
-        for one, reading in zip(row.get("readings", []), claim.readings, strict=True):
+        for one, reading in zip(row["readings"], claim.readings, strict=True):
             yield from (f"{one['name']}: {words}" for words in _under(read_as(claim, reading), row, one))
         return
     if row["verdict"] == HANGS:
@@ -88,7 +91,8 @@ def _under(claim: Claim, row: Row, one: Judged) -> Iterator[str]:
     """Hold a reading's verdict against its own number; of samples only the mean is stored."""
     alone: Row = {**row, "verdict": one["verdict"], "reproduced": one["reproduced"], "reason": f"{one['detail']}."}
     found = _found(claim, {**alone, "interval": None})
-    yield from _unlike(claim, alone, found | {"undecided"} if found and ("[" in one["detail"] or "may_be" in one) else found)
+    open_ = {"undecided"} if found and ("[" in one["detail"] or "may_be" in one) else set()
+    yield from _unlike(claim, alone, found | open_)
 
 
 def _unlike(claim: Claim, row: Row, found: set[str]) -> Iterator[str]:
