@@ -10,7 +10,7 @@ import pkgutil
 import sys
 from collections.abc import Sequence
 from importlib import metadata
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import voicewire
 from voicewire import __version__
@@ -31,8 +31,20 @@ ORDER = ("mqtt", "pharyngeal", "echo", "voip", "transport", "emqtt", "nfc")
 """The rooms of the package whose ``cli.register(commands)`` adds commands, in this order; a new one comes last."""
 
 
+class Screen(argparse.HelpFormatter):
+    """Help whose paragraphs stay apart; an example stays as it is pasted."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        fill = super()._fill_text
+        parts = text.split("\n\n")
+        return "\n\n".join(part if part.startswith("Example") else fill(part, width, indent) for part in parts)
+
+
 class Parser(argparse.ArgumentParser):
     """An argument parser whose usage errors are one line, with exit status 2."""
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **{"formatter_class": Screen, **named})
 
     def error(self, message: str) -> NoReturn:
         line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in " ".join(message.split()))
@@ -56,7 +68,8 @@ def parser(command: str | None = None) -> Parser:
         "completion",
         help="print a script that completes commands in a shell",
         description="Print a script that completes commands and options; read it when a shell starts.",
-        epilog='For bash: eval "$(voicewire completion bash)" in ~/.bashrc. It needs the extra "completion".',
+        epilog='For bash: eval "$(voicewire completion bash)" in ~/.bashrc. It needs the extra "completion".\n\n'
+        "Example: voicewire completion bash",
     )
     shells = ("bash", "zsh", "fish", "tcsh")
     completion.add_argument("shell", choices=shells, metavar="SHELL", help=f"one of {', '.join(shells)}")

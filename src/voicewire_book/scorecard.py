@@ -21,7 +21,7 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         help="what holds, what doesn't, claim by claim",
         description="Print the verdicts that stand in the executed notebooks, for one study or for all.",
         epilog="Exit status: 1 if a claim is unjudged, missing or stale, a verdict contradicts its own numbers, or a "
-        "recorded file is not what was recorded.",
+        "recorded file is not what was recorded.\n\nExample: voicewire scorecard nfc",
     )
     card.add_argument("study", nargs="?", type=text, metavar="STUDY", help=f"one of {', '.join(paths.STUDIES)}")
     card.add_argument("--json", action="store_true", help="print a list of objects instead of a table")

@@ -40,7 +40,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "claim",
         help="print a claim, its verdict and its numbers",
         description="Print what a paper says, what came out, and the verdict, as they stand in the executed notebooks.",
-        epilog="Exit status: 1 if no ledger has such a claim.",
+        epilog="Exit status: 1 if no ledger has such a claim.\n\nExample: voicewire claim nfc.goodput-8kbps",
     )
     claim.add_argument("id", type=text, metavar="ID", help="as `voicewire scorecard STUDY` lists it")
     claim.add_argument("--json", action="store_true", help="print a list of objects instead of lines")
@@ -51,7 +51,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="print the letter to a study's authors",
         description="Print what a study's authors are told and asked: each statement that did not come out as printed, "
         "made from the verdicts as they stand.",
-        epilog="Nothing is sent. Their answer goes into data/STUDY/reply.md, dated.",
+        epilog="Nothing is sent. Their answer goes into data/STUDY/reply.md, dated.\n\nExample: voicewire letter emqtt",
     )
     letter.add_argument("study", choices=paths.STUDIES, metavar="STUDY", help=f"one of {', '.join(paths.STUDIES)}")
     letter.set_defaults(handler=_letter)
@@ -63,7 +63,8 @@ def _add_record(subparsers: argparse._SubParsersAction[argparse.ArgumentParser])
         help="record a study's measurements and long runs anew",
         description="Run what a study records once and write it to DIR; without a NAME all of it, which can take "
         "hours. The book's own recordings lie in data/STUDY and are touched only if that is DIR.",
-        epilog="An unknown NAME prints those that the study has.",
+        epilog="An unknown NAME prints those that the study has."
+        "\n\nExample: voicewire record echo first --out recorded",
     )
     studies = record.add_subparsers(title="studies", metavar="STUDY", required=True, dest="study")
     for study in _recorded():
@@ -88,7 +89,8 @@ def _add_run(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="run a study's reproduction",
         description="Compute a study's main results anew, beside what stands in the book; what was recorded once is "
         "read, not recorded again.",
-        epilog="Exit status: 1 if, without --quick, a result is not the one in the book.",
+        epilog="Exit status: 1 if, without --quick, a result is not the one in the book."
+        "\n\nExample: voicewire run nfc --quick",
     )
     run.add_argument("study", choices=paths.STUDIES, metavar="STUDY", help=f"one of {', '.join(paths.STUDIES)}")
     run.add_argument("--quick", action="store_true", help="fewer or shorter runs, which give other digits")

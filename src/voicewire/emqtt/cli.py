@@ -18,6 +18,7 @@ def register(subparsers: Any) -> None:
         help="end-to-end acknowledgement beside any MQTT 5 broker",
         description="Publishers ask with a message to e2e/N/TOPIC and a response topic; the agent passes it on to "
         "TOPIC, collects the answers of N subscribers and reports once, in JSON. Ctrl-C ends it.",
+        epilog="Example: voicewire emqtt-agent --port 1884",
     )
     agent.add_argument("--host", type=text, default="127.0.0.1", help="of the broker (default %(default)s)")
     agent.add_argument("--port", type=whole(1, 65_535), default=1883, help="of the broker (default %(default)s)")

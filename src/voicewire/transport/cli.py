@@ -23,14 +23,20 @@ def register(subparsers: Commands) -> None:
 def _add_experiment(subparsers: Commands) -> None:
     transport = subparsers.add_parser("transport", help="measure TCP against MQTT on made-up networks")
     commands = transport.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    machine = commands.add_parser("machine", help="say what this machine can do")
+    machine = commands.add_parser(
+        "machine", help="say what this machine can do", epilog="Example: voicewire transport machine"
+    )
     machine.set_defaults(handler=_machine)
     machine.add_argument("--json", action="store_true", help="print an object instead of lines")
     _add_run(commands)
 
 
 def _add_run(commands: Commands) -> None:
-    run = commands.add_parser("run", help="run one configuration and print its intervals")
+    run = commands.add_parser(
+        "run",
+        help="run one configuration and print its intervals",
+        epilog="Example: voicewire transport run --transport tcp --bed proxy --iterations 3",
+    )
     run.add_argument("--network", choices=("lan", "internet"), default="lan", help="made-up network: %(default)s")
     run.add_argument("--transport", choices=("tcp", "mqtt"), default="mqtt", help="default: %(default)s")
     run.add_argument("--qos", type=int, choices=(0, 1, 2), default=0, help="MQTT's: default 0")

@@ -49,7 +49,11 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     """Add this part's commands to the house's command line."""
     voip = subparsers.add_parser("voip", help="voice over UDP, TCP and the TFRC family")
     commands = voip.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    one = commands.add_parser("call", help="simulate and score one call")
+    one = commands.add_parser(
+        "call",
+        help="simulate and score one call",
+        epilog="Example: voicewire voip call 'TFRC SP' G.729 --delay 150 --loss 0.001",
+    )
     one.add_argument("transport", type=text, help="UDP, TCP, TFRC, 'TFRC SP', 'TFRC SP FR', 'TFRC SP FR MD', …")
     one.add_argument("codec", nargs="?", type=text, default="G.729", help="G.711, G.729 or G.729A+VAD")
     one.add_argument("--delay", type=number(0.0, 3_600_000.0), default=50.0, metavar="MS", help="one-way delay")

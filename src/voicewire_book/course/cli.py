@@ -24,7 +24,8 @@ def register(subparsers: Any) -> None:
         description="Write a course to DIR, a folder that is new or empty: slides, the students' notebooks, "
         "exams with marking schemes, figures, a plan and lists of marks, all from the book's own sources. DIR appears "
         "when all of it is whole.",
-        epilog="It needs the extra 'book'; assignments need 'grading', PDF files a Chromium: what is missing is said.",
+        epilog="It needs the extra 'book'; assignments need 'grading', PDF files a Chromium: what is missing is said."
+        "\n\nExample: voicewire teach my-course nfc --no-pdf",
     )
     teach.add_argument("dir", type=folder, metavar="DIR", help="folder to write, new or empty")
     teach.add_argument("parts", nargs="*", type=text, metavar="PART", help="only these parts (default: all)")
@@ -41,7 +42,7 @@ def register(subparsers: Any) -> None:
         "student",
         help="write the students' notebooks, without solutions",
         description="Write chapters without their worked solutions, and released assignments, to OUTDIR/<study>/.",
-        epilog="Releasing assignments needs the extra 'grading'.",
+        epilog="Releasing assignments needs the extra 'grading'.\n\nExample: voicewire student released nfc",
     )
     student.add_argument("outdir", type=folder, metavar="OUTDIR", help="folder to write to; nothing in it is replaced")
     student.add_argument("studies", nargs="*", type=text, metavar="STUDY", help="only these studies (default: all)")
@@ -56,7 +57,8 @@ def _add_grade(subparsers: Any) -> None:
         description="Mark a submitted notebook, or all in a folder: the points of each question, then a line for each.",
         epilog="This runs what students wrote, confined by bubblewrap; where that doesn't work, nothing"
         " is marked unless a weaker way is asked for by its name. Every output says how it was confined; with --csv"
-        " that stands on stderr. Exit status: 1 if a submission has a problem.",
+        " that stands on stderr. Exit status: 1 if a submission has a problem."
+        "\n\nExample:\n  voicewire student released nfc\n  voicewire grade released/nfc/assignment.ipynb",
     )
     grade.add_argument(
         "submitted", type=readable_or_folder, metavar="SUBMITTED", help="a notebook, or a folder of notebooks"

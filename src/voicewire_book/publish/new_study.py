@@ -114,7 +114,8 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "new-study",
         help="make all rooms of a new study",
         description="Make ledger, package, notebooks, pages, tests and benchmark of a new study, ready to be filled.",
-        epilog="Exit status: 0 all is there and its notebook executed, 1 something failed, 2 wrong usage.",
+        epilog="Exit status: 0 all is there and its notebook executed, 1 something failed, 2 wrong usage."
+        "\n\nExample: voicewire new-study radio --question 'How far does it reach?'",
     )
     command.add_argument("name", type=text, metavar="NAME", help="the study's name in every room: small letters")
     command.add_argument("--title", type=text, help="heading of its introduction (default: the name)")

@@ -17,12 +17,19 @@ _Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 _KEY, _OBJECT = readable_up_to(2**16), readable_up_to(256 * 2**20)
 """A key is four lines; an object is held in memory."""
 
+_SEALED = """
+  voicewire icto key ann; voicewire icto key bob; echo hot > tea
+  voicewire icto seal --part a=tea:bob --to bob.pub --owner ann.key --out o"""
+"""What comes before an object can be opened, as it is pasted."""
+
 
 def register(subparsers: _Commands) -> None:
     """Add ``voicewire icto``."""
     icto = subparsers.add_parser("icto", help="seal, open and inspect cipher objects that carry their own rules")
     commands = icto.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    key = commands.add_parser("key", help="make NAME.key (private) and NAME.pub")
+    key = commands.add_parser(
+        "key", help="make NAME.key (private) and NAME.pub", epilog="Example: voicewire icto key ann"
+    )
     key.add_argument("name", type=_stem, metavar="NAME", help="path without the ending")
     key.set_defaults(handler=_key)
     seal = commands.add_parser(
@@ -30,6 +37,7 @@ def register(subparsers: _Commands) -> None:
         help="seal files into one object",
         description="Each --part is NAME=FILE:READER[,READER…][@[SINCE..][UNTIL]]; SINCE and UNTIL are UTC times "
         "such as 2030-01-31T12:00.",
+        epilog=f"Example:{_SEALED}",
     )
     seal.add_argument(
         "--part",
@@ -46,7 +54,11 @@ def register(subparsers: _Commands) -> None:
     )
     seal.add_argument("--out", required=True, type=new_file, metavar="FILE", help="the object to write")
     seal.set_defaults(handler=_seal)
-    opened = commands.add_parser("open", help="open the parts that the rules give to a reader")
+    opened = commands.add_parser(
+        "open",
+        help="open the parts that the rules give to a reader",
+        epilog=f"Example:{_SEALED}\n  voicewire icto open o --reader bob.key --owner ann.pub --out got",
+    )
     opened.add_argument("object", type=_OBJECT, help="a sealed object's file")
     opened.add_argument("--reader", required=True, type=_KEY, metavar="KEY", help="the reader's .key")
     opened.add_argument("--owner", required=True, type=_KEY, metavar="PUB", help="who must have sealed it")
@@ -55,7 +67,11 @@ def register(subparsers: _Commands) -> None:
     )
     opened.add_argument("--out", required=True, type=folder, metavar="FOLDER", help="for one file a part")
     opened.set_defaults(handler=_open)
-    look = commands.add_parser("inspect", help="print an object's rules and sizes; needs no key")
+    look = commands.add_parser(
+        "inspect",
+        help="print an object's rules and sizes; needs no key",
+        epilog=f"Example:{_SEALED}\n  voicewire icto inspect o --owner ann.pub",
+    )
     look.add_argument("object", type=_OBJECT, help="a sealed object's file")
     look.add_argument("--owner", type=_KEY, metavar="PUB", help="also check who sealed it")
     look.set_defaults(handler=_inspect)

@@ -330,7 +330,11 @@ def _buffer(name: str, one: dict[str, Any]) -> str:
 
 def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add `voicewire voip score`."""
-    real = commands.add_parser("score", help="score a call that was received: a capture with RTP, or a CSV")
+    real = commands.add_parser(
+        "score", help="score a call that was received: a capture with RTP, or a CSV",
+        epilog="Example:\n  seq 0 99 | awk '{print $1 / 50 \",\" $1}' > call.csv\n"
+        "  voicewire voip score call.csv --delay 80",
+    )  # fmt: skip
     real.add_argument(
         "file", type=readable, metavar="FILE",
         help="pcap or pcapng with RTP over UDP or TCP; or CSV: arrival in s, sequence number, if known RTP timestamp",
