@@ -1,0 +1,35 @@
+"""A call as its capture has it: G.711 in RTP, written as pcap with losses, and what is heard in it."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voicewire.voip.captures.g711 import decoded
+
+__all__ = ["coded", "write"]
+
+FRAME = 160  # samples of 20 ms
+
+
+def coded(samples: NDArray[np.int16]) -> bytes:
+    """Code samples by the µ-law: each as the octet whose sample is nearest."""
+    levels = decoded(bytes(range(256)), "µ").astype(np.int64)
+    order = np.argsort(levels, kind="stable")
+    steps = levels[order]
+    return order[np.searchsorted((steps[1:] + steps[:-1]) / 2, samples)].astype(np.uint8).tobytes()
+
+
+def write(path: Path, samples: NDArray[np.int16], lost: NDArray[np.bool_]) -> None:
+    """Write the capture of a call, one packet every 20 ms but for those that were lost."""
+    octets = coded(samples)
+    pieces = [struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 65_535, 101)]  # pcap of bare IP packets
+    for k in np.flatnonzero(~lost).tolist():
+        rtp = struct.pack("!BBHII", 128, 0, k, FRAME * k, 7) + octets[FRAME * k : FRAME * (k + 1)]
+        udp = struct.pack("!4H", 5004, 5006, 8 + len(rtp), 0) + rtp
+        ip = struct.pack("!BBHHHBBHII", 69, 0, 20 + len(udp), 0, 0, 64, 17, 0, 0x7F000001, 0x7F000001) + udp
+        pieces.append(struct.pack("<4I", k // 50, 20_000 * (k % 50), len(ip), len(ip)) + ip)
+    path.write_bytes(b"".join(pieces))
