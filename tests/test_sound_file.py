@@ -81,6 +81,16 @@ def test_the_canceller_says_what_a_cut_file_lacks(tmp_path: Path) -> None:
     assert f"mic.wav ends early: {8 * RATE} of {12 * RATE} bytes of sound are there" in report.notes
 
 
+@pytest.mark.parametrize("promised", [0, 2000, 2**32 - 1])
+def test_the_canceller_says_what_is_odd_about_a_file(tmp_path: Path, promised: int) -> None:
+    far, microphone = written(tmp_path / "far.wav"), written(tmp_path / "mic.wav", HEARD)
+    raw = microphone.read_bytes()
+    microphone.write_bytes(raw[:40] + struct.pack("<I", promised) + raw[44:])
+    report = cancel_files(far, microphone, tmp_path / "out.wav", length=64)
+    (odd,) = audio_files.read(microphone).notes
+    assert f"mic.wav: {odd}" in report.notes and "were read" in odd
+
+
 @pytest.mark.parametrize("command", ["formants", "echo"])
 def test_a_file_without_a_head_is_refused_in_one_line(
     tmp_path: Path, command: str, capsys: pytest.CaptureFixture[str]

@@ -114,6 +114,7 @@ def test_what_a_folder_passes_over_is_named(recorded, capsys):
         warnings.simplefilter("always")
         table = formant_table(recorded)
     assert len(table) == 5 and {str(w.message) for w in said} == set(table.attrs["notes"])
+    assert table.attrs["failed"] == 1
     assert any(note.startswith("alone.TextGrid was passed over") for note in table.attrs["notes"])
     assert any(note.startswith("bad.wav: ") for note in table.attrs["notes"])
     assert cli.main(["formants", str(recorded), "--figure", str(recorded / "v.png"), "--talker", "man"]) == 1
@@ -279,6 +280,15 @@ def test_a_rate_or_tier_that_is_not_the_files_is_refused(recorded):
     with pytest.raises(TextGridError, match="tier 'v' is of no use without a TextGrid"):
         formant_table(file, tier="v")
     assert len(formant_table(file, RATE, textgrid=recorded / "one.TextGrid", tier="v")) == 2
+
+
+@pytest.mark.parametrize("tier", [None, "v"])
+def test_a_folder_without_a_name_that_is_one_sounds_says_so(recorded, tier):
+    for name in ("one", "two"):
+        (recorded / f"{name}.flac").write_bytes((recorded / "whole.flac").read_bytes())
+    (recorded / "whole.flac").unlink()
+    with pytest.raises(SoundError, match="one.flac, one.wav, one.TextGrid share one name.*two.wav"):
+        formant_table(recorded, tier=tier)
 
 
 def test_what_looks_like_sound_in_a_folder_is_read_or_named(recorded, capsys):

@@ -10,8 +10,8 @@ from typing import Any
 __all__ = ["EXTRAS", "Library", "needed", "told"]
 
 EXTRAS = {
-    "parselmouth": "phonetics", "praatio": "phonetics", "librosa": "phonetics", "statsmodels": "phonetics",
-    "skimage": "phonetics", "av": "voip", "webrtcvad": "voip", "paho": "transport", "cryptography": "transport",
+    "parselmouth": "phonetics", "librosa": "phonetics", "statsmodels": "phonetics", "skimage": "phonetics",
+    "av": "voip", "webrtcvad": "voip", "paho": "transport", "cryptography": "transport",
     "numba": "fast", "llvmlite": "fast", "uvloop": "fast",
 }  # fmt: skip
 """The extra that brings each library; tests/test_environment.py holds it to pyproject.toml."""

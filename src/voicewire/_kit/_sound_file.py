@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["blocks", "missing", "oddities", "opened", "placed", "silent_library"]
+__all__ = ["blocks", "missing", "opened", "placed", "silent_library"]
 
 _MOST = 2**40  # frames: a header that names more does not know its length
 _BLOCK = 2**18  # samples
@@ -30,18 +30,23 @@ _ROUGH = 0.8  # an MP3 without a count is as long as its size lets guess
 
 
 def opened(path: Path) -> Any:
-    """Open a sound file for reading; a WAV whose header names a wrong length is read by what is there."""
+    """Open a sound file for reading; a WAV whose header names a wrong length is read by what is there.
+
+    What is odd about a WAV that is read all the same stands in the file's ``odd``, '' where nothing is.
+    """
     import soundfile
 
     if path.stat().st_size == 0:
         raise ValueError(f"{path.name}: the file is empty; record or copy it again")
-    size, _ = _wav(path)
+    size, odd = _wav(path)
     source: Any = path if size is None else _with_size(path, *size)
     with silent_library():
         try:
-            return soundfile.SoundFile(source)
+            file: Any = soundfile.SoundFile(source)
         except TypeError:  # what soundfile says to a name that ends in .raw
             raise ValueError(f"{path.name}: a raw file names no rate and no format; save it as WAV or FLAC") from None
+    file.odd = odd
+    return file
 
 
 def _chunks(raw: bytes) -> bool:
@@ -108,11 +113,6 @@ def _with_size(path: Path, at: int, size: int) -> io.BytesIO:
             raw[place : place + 4] = b"JUNK"
     raw[4:8], raw[at : at + 4] = struct.pack("<I", len(raw) - 8), struct.pack("<I", size)
     return io.BytesIO(raw)
-
-
-def oddities(path: Path) -> str:
-    """Say what is odd about a WAV that is read all the same."""
-    return _wav(path)[1]
 
 
 def blocks(file: Any) -> Iterator[NDArray[np.float64]]:

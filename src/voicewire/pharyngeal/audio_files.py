@@ -121,7 +121,7 @@ def _check_riff(path: Path) -> None:
 def one_channel(pieces: Iterable[Array], channel: int | None, channels: int, name: str) -> Array:
     """Join pieces of shape (n, channels) as one channel, or as the mean of all, unless they cancel each other in it."""
     if channel is not None and not 0 <= channel < channels:
-        raise SoundError(f"{name}: there is no channel {channel}; the file has {channels}")
+        raise SoundError(f"{name}: there is no channel {channel}; it has {channels}")
     if channel is not None or channels == 1:
         return np.concatenate([np.zeros(0), *(piece[:, channel or 0] for piece in pieces)])
     means, total, squares, n = [], np.zeros(channels), np.zeros(channels), 0
@@ -136,8 +136,8 @@ def one_channel(pieces: Iterable[Array], channel: int | None, channels: int, nam
     return mean
 
 
-def _mono(path: Path, channel: int | None) -> tuple[Array, int]:
-    """Samples of one channel, or the mean of all, and the rate; no more is held than is there, whatever is promised."""
+def _mono(path: Path, channel: int | None) -> tuple[Array, int, str]:
+    """Samples of one channel, or the mean of all, the rate, and what is odd; no more is held than is there."""
     with _sound_file.opened(path) as file:
         too_long = SoundError(f"{path.name}: over {LONGEST:,} samples can't be measured at once; cut the recording")
         if LONGEST < file.frames * file.channels <= 2 * path.stat().st_size:  # there is room for what is promised
@@ -156,7 +156,7 @@ def _mono(path: Path, channel: int | None) -> tuple[Array, int]:
                     f"{path.name}: the file ends early ({lacks}); to measure that, save it with a sound editor"
                 )
 
-        return one_channel(pieces(), channel, file.channels, path.name), int(file.samplerate)
+        return one_channel(pieces(), channel, file.channels, path.name), int(file.samplerate), file.odd
 
 
 def read(path: str | Path, channel: int | None = None) -> Sound:
@@ -198,7 +198,7 @@ def read(path: str | Path, channel: int | None = None) -> Sound:
         raise SoundError(f"{path.name}: the file is empty; record or copy it again")
     _check_riff(path)
     try:
-        samples, rate = _mono(path, channel)
+        samples, rate, odd = _mono(path, channel)
     except (soundfile.LibsndfileError, RuntimeError) as error:
         raise SoundError(f"{path.name}: not readable as sound; save it as WAV, FLAC or AIFF") from error
     except SoundError:
@@ -211,7 +211,6 @@ def read(path: str | Path, channel: int | None = None) -> Sound:
         raise SoundError(f"{path.name}: the file holds samples that are not numbers; export it again as PCM")
     if (peak := float(np.abs(samples).max())) > FULL_SCALES:
         raise SoundError(f"{path.name}: samples reach {peak:.3g} times full scale; export it again as PCM")
-    odd = _sound_file.oddities(path)
     return Sound(samples, rate, path.name, (odd,) if odd else ())
 
 

@@ -80,13 +80,10 @@ def formants(options: argparse.Namespace) -> int:
     if options.tier and not options.textgrid:
         print("voicewire formants: --tier names a tier of a --textgrid, and none is given", file=sys.stderr)
         return 2
-    if options.trajectory < 0:
-        print("voicewire formants: --trajectory must not be negative", file=sys.stderr)
-        return 2
     if options.talker and (options.tracker or options.trajectory or (options.ceiling, options.count) != (5000.0, 5)):
         print("voicewire formants: --talker chooses tracker, points, ceiling, count; leave them out", file=sys.stderr)
         return 2
-    from voicewire.pharyngeal import audio_files, formant_plausibility, textgrid
+    from voicewire.pharyngeal import formant_plausibility, formant_tables
     from voicewire.pharyngeal import formants as trackers
 
     try:
@@ -97,18 +94,11 @@ def formants(options: argparse.Namespace) -> int:
     failed, header = False, True
     rows: list[dict[Any, Any]] = []
     for file, grid in zip(options.files, grids, strict=True):
+        notes: list[str] = []
         try:
-            recording = audio_files.read(file, options.channel)
-            intervals = None
-            for note in recording.notes:
-                print(f"voicewire formants: {recording.name}: {note}", file=sys.stderr)
-            if grid is not None:
-                marks = textgrid.read(grid, recording.duration)
-                intervals = marks.tier(options.tier)
-                for note in marks.notes:
-                    print(f"voicewire formants: {marks.name}: {note}", file=sys.stderr)
-            if intervals is not None and not intervals:
-                raise textgrid.TextGridError(f"{grid}: the tier holds no labelled interval")
+            recording, _, intervals = formant_tables.labelled(
+                file, grid, notes, tier=options.tier, channel=options.channel
+            )
             if options.talker:
                 table = formant_plausibility.answers(recording, intervals, options.talker)
             else:
@@ -116,8 +106,11 @@ def formants(options: argparse.Namespace) -> int:
                     recording, intervals, options.tracker or ["praat"], settings, trajectory=options.trajectory
                 )
         except (ValueError, OSError) as error:
-            print(f"voicewire formants: {error}", file=sys.stderr)
-            failed = True
+            notes.append(str(error))
+            failed, table = True, None
+        for note in notes:
+            print(f"voicewire formants: {note}", file=sys.stderr)
+        if table is None:
             continue
         if options.json:
             rows += table.to_dict("records")
@@ -161,7 +154,7 @@ def _of_folders(options: argparse.Namespace) -> int:
             continue
         for note in table.attrs["notes"]:
             print(f"voicewire formants: {note}", file=sys.stderr)
-            failed |= note.endswith(("the file was passed over", "the files were passed over"))
+        failed |= table.attrs["failed"] > 0
         tables.append(table)
     if tables:
         whole_table = pd.concat(tables, ignore_index=True)

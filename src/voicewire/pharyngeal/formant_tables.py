@@ -19,13 +19,13 @@ from voicewire.pharyngeal.audio_files import Sound, SoundError
 from voicewire.pharyngeal.formant_plausibility import TALKERS, Talker
 from voicewire.pharyngeal.textgrid import Interval, TextGridError
 
-__all__ = ["COLUMNS", "SUFFIXES", "figure", "formants", "pairs"]
+__all__ = ["COLUMNS", "figure", "formants", "labelled"]
 
 COLUMNS: Final = (
     "file", "label", "start", "end", "time", "F1", "F2", "F3", "F4", "confidence", "pitch", "intensity", "duration",
     "reason",
 )  # fmt: skip
-SUFFIXES: Final = (".wav", ".flac", ".aif", ".aiff", ".ogg")
+_SUFFIXES: Final = (".wav", ".flac", ".aif", ".aiff", ".ogg")
 _OTHERS: Final = (
     ".mp3", ".m4a", ".aac", ".wma", ".opus", ".oga", ".mp4", ".webm", ".amr", ".3gp", ".au", ".snd", ".aifc", ".w64",
     ".rf64", ".caf", ".wave", ".sph", ".nist", ".raw", ".pcm",
@@ -34,42 +34,38 @@ _ACCEPTED: Final = "a file, a folder, (y, sr) with an array y, a Sound of Praat'
 _HEARING: Final = 2e-5  # Pa: Praat takes full scale for 1 Pa, and gives dB above this
 
 
-def pairs(folder: Path) -> tuple[list[tuple[Path, Path | None]], list[str]]:
-    """Return the sounds of a folder, each with the TextGrid of its name (None without), and what was passed over."""
+def _pairs(folder: Path) -> tuple[list[tuple[Path, Path | None]], list[str], list[str]]:
+    """Return a folder's sounds, each with the TextGrid of its name (None without); what is none; what can't be used."""
     shown = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
     files = [path for path in shown if path.is_file()]
-    known = (*SUFFIXES, ".textgrid")
-    notes = []
+    known = (*_SUFFIXES, ".textgrid")
+    notes, failed = [], []
     for path in shown:
-        what = ""
-        if path.suffix.lower() in known and not path.is_file():
-            what = "it is a folder"
-            if not path.is_dir():
-                notes.append(f"{path.name} is a link to nothing, or no regular file; the file was passed over")
-                continue
+        if path.suffix.lower() in known and path.is_dir():
+            notes.append(f"{path.name} was passed over: it is a folder")
+        elif path.suffix.lower() in known and not path.is_file():
+            failed.append(f"{path.name} is a link to nothing, or no regular file; the file was passed over")
         elif path.suffix.lower() in _OTHERS and not path.is_dir():
-            what = f"of a folder only {', '.join(SUFFIXES)} are read; save it as WAV, or name it alone"
-        if what:
-            notes.append(f"{path.name} was passed over: {what}")
+            only = f"of a folder only {', '.join(_SUFFIXES)} are read"
+            notes.append(f"{path.name} was passed over: {only}; save it as WAV, or name it alone")
     grids: dict[str, list[Path]] = {}
     sounds: dict[str, list[Path]] = {}
     for path in files:
         if path.suffix.lower() in known:
-            (sounds if path.suffix.lower() in SUFFIXES else grids).setdefault(path.stem, []).append(path)
+            (sounds if path.suffix.lower() in _SUFFIXES else grids).setdefault(path.stem, []).append(path)
     if not sounds:
-        raise SoundError("; ".join([f"{folder}: no sound files ({', '.join(SUFFIXES)}) in this folder", *notes]))
+        none = f"{folder}: no sound files ({', '.join(_SUFFIXES)}) in this folder"
+        raise SoundError("; ".join([none, *notes, *failed]))
     for stem, several in grids.items():
         alike = sounds.get(stem, [])
         names = ", ".join(path.name for path in (*alike, *several))
         if not alike:
             notes += [f"{path.name} was passed over: there is no sound of this name" for path in several]
         elif len(alike) > 1 or len(several) > 1:
-            notes.append(f"{names} share one name: rename them, each with its TextGrid; the files were passed over")
+            failed.append(f"{names} share one name: rename them, each with its TextGrid; the files were passed over")
             del sounds[stem]
     taken = sorted(path for alike in sounds.values() for path in alike)
-    if not taken:
-        raise SoundError("; ".join(notes))
-    return [(path, grids.get(path.stem, [None])[0]) for path in taken], notes
+    return [(path, grids.get(path.stem, [None])[0]) for path in taken], notes, failed
 
 
 def _array(source: Any) -> NDArray[np.float64]:
@@ -120,6 +116,28 @@ def _sounded(source: Any, sr: float | None, channel: int | None) -> tuple[Sound,
         raise SoundError(f"samples of shape {samples.shape} are no sound: one or two dimensions are")
     mono = audio_files.one_channel([samples.T], channel, samples.shape[0], "sound")
     return Sound(mono, int(rate)), start
+
+
+def labelled(
+    source: Any, grid: str | Path | None, notes: list[str], *,
+    tier: str | int | None = None, channel: int | None = None, sr: float | None = None,
+) -> tuple[Sound, float, tuple[Interval, ...] | None]:  # fmt: skip
+    """Read a sound, when it begins (s), and its labels, None without a TextGrid; what is odd is added to the notes."""
+    if isinstance(source, str | Path):
+        sound, origin = audio_files.read(source, channel), 0.0
+        if sr is not None and sr != sound.rate:
+            raise SoundError(f"{sound.name} has {sound.rate} Hz, not {sr} Hz; leave sr out")
+    else:
+        sound, origin = _sounded(source, sr, channel)
+    notes += [f"{sound.name}: {note}" for note in sound.notes]
+    if grid is None:
+        return sound, origin, None
+    whole = textgrids.read(grid).fitted(sound.duration, origin)
+    notes += [f"{whole.name}: {note}" for note in whole.notes]
+    marks = whole.tier(tier)
+    if not marks:
+        raise TextGridError(f"{whole.name}: the tier holds no labelled interval")
+    return sound, origin, marks
 
 
 def _fourth(sound: Sound, rows: pd.DataFrame) -> NDArray[np.float64]:
@@ -209,7 +227,7 @@ def formants(
         A row a label: file, label, start, end, time (s), F1 to F4 (Hz, NaN without a number), confidence (0 to 1, the
         lowest of F1 to F3 that have a number; F4 is not judged), pitch (Hz), intensity (dB above 2e-5, as Praat has
         it), duration (s), reason ("", or why numbers are missing). What was odd or passed over stands in
-        ``attrs["notes"]`` and is a warning.
+        ``attrs["notes"]`` and is a warning; ``attrs["failed"]`` counts the notes on sounds that could not be measured.
 
     Raises
     ------
@@ -226,40 +244,29 @@ def formants(
     True
     """
     notes: list[str] = []
+    failed: list[str] = []
     tables: list[pd.DataFrame] = []
     folder = isinstance(source, str | Path) and Path(source).is_dir()
     if folder and textgrid is not None:
         raise TextGridError("a folder's TextGrids are those of its sounds' names; leave textgrid out")
     work: list[tuple[Any, str | Path | None]] = [(source, textgrid)]
     if folder:
-        found, notes = pairs(Path(source))
+        found, notes, failed = _pairs(Path(source))
         work = list(found)
-    if tier is not None and all(grid is None for _, grid in work):
+    if tier is not None and work and all(grid is None for _, grid in work):
         raise TextGridError(f"tier {tier!r} is of no use without a TextGrid; name one, or leave tier out")
     for each, grid in work:
         try:
-            if isinstance(each, str | Path):
-                sound, origin = audio_files.read(each, channel), 0.0
-                if sr is not None and sr != sound.rate:
-                    raise SoundError(f"{sound.name} has {sound.rate} Hz, not {sr} Hz; leave sr out")
-            else:
-                sound, origin = _sounded(each, sr, channel)
-            notes += [f"{sound.name}: {note}" for note in sound.notes]
-            marks = None
-            if grid is not None:
-                whole = textgrids.read(grid).fitted(sound.duration, origin)
-                notes += [f"{whole.name}: {note}" for note in whole.notes]
-                marks = whole.tier(tier)
-                if not marks:
-                    raise TextGridError(f"{whole.name}: the tier holds no labelled interval")
+            sound, origin, marks = labelled(each, grid, notes, tier=tier, channel=channel, sr=sr)
             rows = _rows(sound, marks, talker)
         except (SoundError, TextGridError) as error:
             if not folder:
                 raise
-            notes.append(f"{error}; the file was passed over")
+            failed.append(f"{error}; the file was passed over")
             continue
         rows[["start", "end", "time"]] += origin
         tables.append(rows)
+    notes += failed
     if not tables:
         raise SoundError("; ".join(notes))
     table = pd.concat(tables, ignore_index=True)
@@ -268,7 +275,7 @@ def formants(
         if not kept.all():
             notes.append(f"{int((~kept).sum())} of {len(table)} labels are no surer than {certain:g} and were left out")
         table = table[kept].reset_index(drop=True)
-    table.attrs["notes"] = notes
+    table.attrs |= {"notes": notes, "failed": len(failed)}
     for note in notes:
         warnings.warn(note, stacklevel=2)
     return table

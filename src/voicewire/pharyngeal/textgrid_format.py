@@ -18,10 +18,12 @@ _SKIP: Final = re.compile(rf"(?:[{_SPACE}]+|![^\n]*\n|[^{_SPACE}!\"<+\-\d][^{_SP
 _WORD: Final = re.compile(rf"[^{_SPACE}]*")
 _STRING: Final = re.compile(r'"((?:[^"]|"")*+)"')  # possessive: in a text without an end no earlier quote ends it
 _REAL: Final = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?")
+_FRACTION: Final = re.compile(rf"({_REAL.pattern})/({_REAL.pattern})")
 _WHOLE: Final = re.compile(r"[+-]?[0-9]+")
+_FLAG: Final = re.compile(rf"<([^{_SPACE}>]{{0,39}})>")
 _LONGEST: Final = 40  # characters of a number
-_KINDS: Final = ("IntervalTier", "TextTier")
 _CHRONOLOGICAL: Final = "Praat chronological TextGrid text file"
+_LEAST: Final = 100  # bytes by which Praat recognises a chronological file
 
 
 class FormatError(ValueError):
@@ -73,57 +75,65 @@ def text_of(raw: bytes) -> str:
 class _Reader:
     """The next number, text or flag of a text, as Praat finds it."""
 
-    def __init__(self, text: str) -> None:
-        self._text, self._at = text, 0
+    def __init__(self, text: str, at: int = 0) -> None:
+        self._text, self._at = text, at
 
     def wrong(self, what: str) -> FormatError:
         return FormatError(f"line {self._text.count(chr(10), 0, self._at) + 1}: {what}")
 
-    def _find(self, starts: str, wanted: str) -> str:
-        """Go to the next free-standing thing, which must begin with one of these."""
+    def _next(self) -> str:
+        """Go to the next free-standing thing, and return its first character: '' at the end, or within a comment."""
         found = _SKIP.match(self._text, self._at)
         assert found is not None
         self._at = found.end()
-        first = self._text[self._at : self._at + 1]
-        if not first or first == "!":
-            raise self.wrong(f"the text ends where {wanted} is looked for")
-        if first in starts or (starts == "+-" and first.isdecimal()):
-            return first
-        there = {'"': "a text in quotes", "<": "a flag"}.get(first, "a number")
-        raise self.wrong(f"there is {there} where {wanted} is looked for")
+        return self._text[self._at : self._at + 1].replace("!", "")
 
-    def _number(self, pattern: re.Pattern[str], wanted: str) -> tuple[str, str]:
-        self._find("+-", wanted)
+    def more(self) -> bool:
+        """Whether anything but comments follows."""
+        return self._next() != ""
+
+    def _find(self, start: str, wanted: str) -> None:
+        """Go to the next free-standing thing, which must begin with a quote, with '<', or as a number does ('+')."""
+        first = self._next()
+        if not first:
+            raise self.wrong(f"the text ends where {wanted} is looked for")
+        if (first if first in '"<' else "+") != start:
+            there = {'"': "a text in quotes", "<": "a flag"}.get(first, "a number")
+            raise self.wrong(f"there is {there} where {wanted} is looked for")
+
+    def _word(self, wanted: str) -> str:
+        """Pass a word that begins as a number does."""
+        self._find("+", wanted)
         found = _WORD.match(self._text, self._at)
         assert found is not None
-        word = found.group()
+        self._at = found.end()
+        return found.group()
+
+    def _number(self, word: str, pattern: re.Pattern[str], wanted: str) -> tuple[str, str]:
+        """Part a word into its number and what follows."""
         if len(word) > _LONGEST or not word.isascii():
             raise self.wrong(f"{word[:50]!r} is no number; {wanted} is looked for")
         number = pattern.match(word)
         rest = word[number.end() :] if number else word
         if number is None or any(c.isdigit() for c in rest):  # "0,5": Praat would take it for 0
             raise self.wrong(f"{word!r} is not the number that {wanted} must be")
-        self._at += len(word)
         return number.group(), rest
 
     def real(self, wanted: str) -> float:
-        while self._find("+-", wanted) == "+" and _WORD.match(self._text, self._at)[0] == "+":  # type: ignore[index]
-            self._at += 1
-        word = _WORD.match(self._text, self._at)[0]  # type: ignore[index]
-        if "/" in word and re.fullmatch(rf"{_REAL.pattern}/{_REAL.pattern}", word):
-            self._at += len(word)
-            over, under = map(float, word.split("/"))
-            if under:
-                return over / under
-            raise self.wrong(f"{word!r} is not the number that {wanted} must be")
-        number, rest = self._number(_REAL, wanted)
-        value = float(number) * (0.01 if rest.startswith("%") else 1.0)
-        if abs(value) == float("inf"):
-            raise self.wrong(f"{number!r} is too large for {wanted}")
+        while (word := self._word(wanted)) == "+":
+            pass
+        if fraction := _FRACTION.fullmatch(word):
+            over, under = map(float, fraction.groups())
+            value = over / under if under else float("inf")
+        else:
+            number, rest = self._number(word, _REAL, wanted)
+            value = float(number) * (0.01 if rest.startswith("%") else 1.0)
+        if not abs(value) < float("inf"):
+            raise self.wrong(f"{word[:50]!r} is no finite number, which {wanted} must be")
         return value
 
     def whole(self, wanted: str) -> int:
-        return int(self._number(_WHOLE, wanted)[0])
+        return int(self._number(self._word(wanted), _WHOLE, wanted)[0])
 
     def string(self, wanted: str) -> str:
         self._find('"', wanted)
@@ -138,18 +148,11 @@ class _Reader:
 
     def flag(self, wanted: str) -> str:
         self._find("<", wanted)
-        found = re.compile(rf"<([^{_SPACE}>]{{0,39}})>").match(self._text, self._at)
+        found = _FLAG.match(self._text, self._at)
         if found is None:
             raise self.wrong(f"a flag is not closed by '>' where {wanted} is looked for")
         self._at = found.end()
         return found.group(1)
-
-    def more(self) -> bool:
-        """Whether anything but comments follows."""
-        found = _SKIP.match(self._text, self._at)
-        assert found is not None
-        self._at = found.end()
-        return self._text[self._at : self._at + 1] not in ("", "!")
 
 
 class _Binary:
@@ -219,6 +222,14 @@ def _class(reader: _Reader | _Binary, wanted: str) -> str:
     return reader.string(wanted) if isinstance(reader, _Reader) else reader.short_string(wanted)
 
 
+def _head(reader: _Reader | _Binary, k: int) -> tuple[str, bool, tuple[float, float]]:
+    """Read a tier's name, whether it holds points, and its start and end (s)."""
+    kind = _class(reader, f"the class of tier {k}")
+    if kind not in ("IntervalTier", "TextTier"):
+        raise reader.wrong(f"tier {k} is a {kind!r}; there are IntervalTier and TextTier")
+    return reader.string(f"the name of tier {k}"), kind == "TextTier", _times(reader, f"tier {k}")
+
+
 def _body(reader: _Reader | _Binary) -> tuple[float, float, list[Tier]]:
     kind = _class(reader, "the class of the file")
     if re.fullmatch(r"TextGrid( 0)?", kind) is None:
@@ -231,12 +242,7 @@ def _body(reader: _Reader | _Binary) -> tuple[float, float, list[Tier]]:
         raise reader.wrong("<absent>: the TextGrid has no tiers")
     tiers = []
     for k in range(1, reader.whole("the number of tiers") + 1):
-        kind = _class(reader, f"the class of tier {k}")
-        if kind not in _KINDS:
-            raise reader.wrong(f"tier {k} is a {kind!r}; there are IntervalTier and TextTier")
-        name = reader.string(f"the name of tier {k}")
-        span = _times(reader, f"tier {k}")
-        points = kind == "TextTier"
+        name, points, span = _head(reader, k)
         marks = _marks(reader, f"tier {k}", points)
         tiers.append(_tier(name, points, marks if points or marks else [Mark(*span, "")]))
     return start, end, tiers
@@ -248,13 +254,10 @@ def _chronological(reader: _Reader) -> tuple[float, float, list[Tier]]:
     heads: list[tuple[str, bool]] = []
     marks: list[list[Mark]] = []
     for k in range(1, reader.whole("the number of tiers") + 1):
-        kind = reader.string(f"the class of tier {k}")
-        if kind not in _KINDS:
-            raise reader.wrong(f"tier {k} is a {kind!r}; there are IntervalTier and TextTier")
-        heads.append((reader.string(f"the name of tier {k}"), kind == "TextTier"))
-        _times(reader, f"tier {k}")
+        name, points, _ = _head(reader, k)
+        heads.append((name, points))
         marks.append([])
-    while heads and reader.more():
+    while reader.more():
         k = reader.whole("the number of a tier")
         if not 1 <= k <= len(heads):
             raise reader.wrong(f"tier {k} is named, and there are {len(heads)}")
@@ -274,10 +277,10 @@ def parsed(raw: bytes) -> tuple[float, float, list[Tier]]:
     if text.startswith(f'"{_CHRONOLOGICAL}"'):
         if raw.startswith(b"\xef\xbb\xbf"):
             raise FormatError("line 1: Praat reads no chronological TextGrid behind UTF-8's mark; save it without")
+        if len(raw) < _LEAST:
+            raise FormatError(f"line 1: Praat recognises no chronological TextGrid of under {_LEAST} bytes")
         return _chronological(_Reader(text))
     head, _, rest = text.partition("\n")
     if "ooTextFile" not in head:
         raise FormatError("this is no TextGrid; save it from Praat with 'Save as text file'")
-    reader = _Reader(text)
-    reader._at = len(text) - len(rest)
-    return _body(reader)
+    return _body(_Reader(text, len(text) - len(rest)))

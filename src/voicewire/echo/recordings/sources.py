@@ -56,6 +56,8 @@ class OfFile:
             raise ValueError(f"{path} is empty: it has no samples")
         if why := _sound_file.placed(file):
             raise ValueError(f"{path} {why}")
+        if file.odd:
+            self.notes.append(f"{path.name}: {file.odd}")
         if lacks := _sound_file.missing(file):
             self.notes.append(f"{path.name} ends early: {lacks}")
         if not 100 <= file.samplerate <= 10**6:
