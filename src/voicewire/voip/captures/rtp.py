@@ -405,7 +405,8 @@ def clock_of(stream: Stream) -> tuple[int, int, bool]:
     -------
     tuple of int, int and bool
         Payload type of most packets, ticks a second, and whether RFC 3551 fixes them. Of other types the usual rate
-        nearest to timestamps over time is taken.
+        nearest to timestamps over time is taken: over stretches of 25 packets or, if it is near none there as of a
+        sender that sends in bursts, over the whole stream.
 
     Raises
     ------
@@ -436,7 +437,7 @@ def clock_of(stream: Stream) -> tuple[int, int, bool]:
 def _whole_rate(times: NDArray[np.float64], stamps: NDArray[np.int64]) -> float:
     """Ticks a second over all of a stream: a sender that sends in bursts has it over no short stretch."""
     ticks = (np.diff(stamps) + 2**31) % 2**32 - 2**31
-    seconds = float(np.ptp(times))
+    seconds = float(np.ptp(times)) if times.size else 0.0
     return float(ticks.sum()) / seconds if seconds > 0 else 0.0
 
 
@@ -450,8 +451,7 @@ def measured_rate(times: NDArray[np.float64], stamps: NDArray[np.int64]) -> floa
     """Ticks a second: the median over stretches of 25 packets, which a jump doesn't move; 0 where no time passes."""
     stride = _STRIDE
     if times.size < 2 * _STRIDE:
-        whole = float(np.ptp(times)) if times.size else 0.0
-        return float(((np.diff(stamps) + 2**31) % 2**32 - 2**31).sum()) / whole if whole > 0 else 0.0
+        return _whole_rate(times, stamps)
     ticks = (stamps[stride:] - stamps[:-stride] + 2**31) % 2**32 - 2**31
     seconds = times[stride:] - times[:-stride]
     moved = seconds > 0
