@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import median_filter
 
 from voicewire._kit._compiled import njit
-from voicewire.voip.captures.rtp import COPIES, Stream, clock_of, measured_rate, usual_clock
+from voicewire.voip.captures.rtp import COPIES, Stream, clock_of, measured_rate, told_clock
 from voicewire.voip.captures.rtp_tcp import LEAST
 from voicewire.voip.errors import VoipError
 
@@ -115,12 +115,12 @@ def _clock(stream: Stream, rows: NDArray[np.intp], stated: float | None) -> tupl
         return stated, "stated"
     one = _taken(stream, rows)
     kind, clock, given = clock_of(one)
-    rate = measured_rate(one.times, one.stamps)
-    usual = usual_clock(rate)
+    usual, how = told_clock(one.times, one.stamps)
     if not given:
-        return clock, "from timestamps over time" + ", over all of it only" * (usual is None)
+        return clock, how
+    rate = measured_rate(one.times, one.stamps)
     if usual and rows.size >= 4 * _WINDOW and usual != clock < 90_000 and abs(usual - rate) < 0.02 * usual:
-        return usual, f"from timestamps over time; RFC 3551 has {clock} Hz for type {kind}"
+        return usual, f"{how}; RFC 3551 has {clock} Hz for type {kind}"
     return clock, "RFC 3551"
 
 
