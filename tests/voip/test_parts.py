@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 import wave
 from collections.abc import Callable
@@ -18,9 +19,10 @@ from hypothesis import strategies as st
 from voicewire.cli import main
 from voicewire.voip.captures.g711 import decoded
 from voicewire.voip.captures.parts import parts_of
-from voicewire.voip.captures.received import in_order, score
+from voicewire.voip.captures.received import in_order, places, score
 from voicewire.voip.captures.report import clamped
-from voicewire.voip.captures.rtp import read_capture
+from voicewire.voip.captures.rtp import Stream, read_capture
+from voicewire.voip.errors import VoipError
 from voicewire.voip.playout_rules.whole_frames import whole_frames
 
 FRAMES = 300
@@ -224,6 +226,89 @@ def test_frames_that_change_their_length_begin_a_part_and_no_talkspurt(
     assert made["talkspurts"] < 20
     assert main(["voip", "score", str(tmp_path / "a.pcap")]) == 0
     assert f"frames {FRAMES} of {sizes[0]}, {sizes[1]} ms in" in capsys.readouterr().out
+
+
+@quick
+@given(
+    st.integers(25, 250), st.one_of(st.integers(5000, 60_000), st.none()), st.floats(0.3, 9000.0), st.integers(0, 10**6)
+)  # fmt: skip
+def test_a_packet_that_fits_nowhere_may_stand_beside_a_break(
+    tmp_path: Path, at: int, odd: int | None, size: float, seed: int
+) -> None:
+    frames = [
+        (float(t) + size * (k > at), ether(udp(rtp(k + (odd or 0) * (k == at), 160 * k))))
+        for k, t in enumerate(quiet(seed))
+    ]  # fmt: skip
+    found = read_capture(save(tmp_path / "a.pcap", frames))
+    assert found is not None
+    parts, passed = parts_of(found.streams[0])
+    assert [part.stream.times.size for part in parts] == [at + (odd is None), FRAMES - at - 1]
+    assert sum(passed.values()) == (odd is not None)
+
+
+@quick
+@given(st.floats(-9000.0, 9000.0).filter(lambda s: abs(s) > 0.001), st.integers(0, 10**6))
+def test_copies_of_another_capturing_clock_count_once(tmp_path: Path, size: float, seed: int) -> None:
+    """Two interfaces see each packet, and their clocks differ."""
+    frames = [(float(t) + c * size, ether(udp(rtp(k, 160 * k)))) for k, t in enumerate(quiet(seed)) for c in (0, 1)]
+    found = read_capture(save(tmp_path / "a.pcap", frames))
+    assert found is not None
+    (part,), passed = parts_of(found.streams[0])
+    assert (part.stream.times.size, part.copies, dict(passed)) == (FRAMES, FRAMES, {})
+
+
+@quick
+@given(st.floats(3.0, 9000.0), st.integers(0, 10**6))
+def test_a_stream_most_of_which_is_in_no_part_is_refused_with_the_counts(
+    tmp_path: Path, size: float, seed: int
+) -> None:
+    """Two paths of one stream, each packet on one of them, whose capturing clocks differ."""
+    frames = [(float(t) + size * (k % 2), ether(udp(rtp(k, 160 * k)))) for k, t in enumerate(quiet(seed))]
+    found = read_capture(save(tmp_path / "a.pcap", frames))
+    assert found is not None
+    with pytest.raises(VoipError, match=rf"of its {FRAMES} packets \d+ are in parts of ten or more .*: \d+ packets"):
+        parts_of(found.streams[0])
+
+
+@quick
+@given(
+    st.sampled_from([8000, 16_000, 24_000, 48_000]), st.integers(2, 60), st.sampled_from([0, 96]),
+    st.floats(0.0001, 0.002),
+)  # fmt: skip
+def test_bursts_of_a_sender_are_no_other_clock(clock: int, size: int, kind: int, apart: float) -> None:
+    """A rate over 25 packets of a sender that sends many at once is any: it is right, or refused with both rates."""
+    k, clock = np.arange(900), clock if kind else 8000
+    when = 0.02 * size * (k // size) + apart * (k % size)
+    try:
+        parts, _ = parts_of(Stream(when, k, clock // 50 * k, k < 0, np.full(k.size, kind)))
+    except VoipError as error:
+        assert re.search("ticks a second(, near no| over 25 packets, but [0-9,]+ over longer)", str(error))
+        assert kind == 96
+    else:
+        assert {part.clock_hz for part in parts} == {clock}
+        assert {part.clock_from for part in parts} <= (
+            {"from timestamps over time", "from timestamps over time, over long stretches only"} if kind else {"RFC 3551"}
+        )
+
+
+@quick
+@given(st.sampled_from([16_000, 24_000, 48_000]), st.integers(100, 500), st.floats(0.3, 9000.0))
+def test_a_jump_is_no_other_clock(clock: int, at: int, size: float) -> None:
+    k = np.arange(600)
+    parts, _ = parts_of(Stream(quiet(1, 600) + size * (k >= at), k, clock // 50 * k, k < 0, np.full(600, 96)))
+    assert [part.clock_hz for part in parts] == [clock, clock]
+    assert parts[0].clock_from == "from timestamps over time"
+
+
+@given(st.integers(0, 2**16 - 1), st.integers(1, 10**6), st.integers(1, 2900), st.integers(10, 400))
+def test_numbers_that_never_jump_are_one_count(begin: int, seed: int, late: int, count: int) -> None:
+    """Packets in another order, lost or twice, less than 3,000 from the highest before: numbers unwrapped."""
+    rng = np.random.default_rng(seed)
+    true = np.arange(count) * rng.integers(1, 100)
+    true = true[np.argsort(true + late * rng.random(count), kind="stable")]
+    place, strays = places((begin + true) % 2**16)
+    assert strays == 0
+    assert np.array_equal(place, true - true.min())
 
 
 def gre(kind: int, inner: bytes, flags: int = 0, more: bytes = b"") -> bytes:

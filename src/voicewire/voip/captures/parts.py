@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import median_filter
 
-from voicewire.voip.captures.rtp import CLOCKS, COPIES, Stream, clock_of, measured_rate
+from voicewire._kit._compiled import njit
+from voicewire.voip.captures.rtp import COPIES, Stream, clock_of, measured_rate, told_clock
 from voicewire.voip.captures.rtp_tcp import LEAST
 from voicewire.voip.errors import VoipError
 
@@ -66,13 +67,14 @@ def _taken(stream: Stream, rows: NDArray[np.intp]) -> Stream:
 def _first_copies(stream: Stream) -> NDArray[np.bool_]:
     """Which packets are no copies of one shortly before."""
     first = np.ones(stream.times.size, dtype=bool)
-    if np.unique(stream.stamps << 16 | stream.numbers).size == first.size:
+    if np.diff(np.sort(stream.stamps << 16 | stream.numbers)).all():
         return first
     seen: dict[tuple[int, ...], tuple[int, float]] = {}
     rows = zip(*(each.tolist() for each in (stream.sources, stream.numbers, stream.stamps, stream.types)), strict=True)
     for k, (key, time) in enumerate(zip(rows, stream.times.tolist(), strict=True)):
         where, when = seen.get(key, (-COPIES, -np.inf))
-        first[k] = time != when and (k - where >= COPIES or abs(time - when) > _COPY)
+        apart = k - where  # next to its first, it is a copy though another clock gave its time
+        first[k] = time != when and apart >= LEAST and (apart >= COPIES or abs(time - when) > _COPY)
         seen[key] = (k, time) if first[k] else seen[key]
     return first
 
@@ -113,16 +115,12 @@ def _clock(stream: Stream, rows: NDArray[np.intp], stated: float | None) -> tupl
         return stated, "stated"
     one = _taken(stream, rows)
     kind, clock, given = clock_of(one)
-    rate = measured_rate(one.times, one.stamps)
+    usual, how = told_clock(one.times, one.stamps)
     if not given:
-        return clock, "from timestamps over time"
-    if rows.size >= 4 * _WINDOW:
-        try:
-            other = clock_of(one._replace(types=np.full(rows.size, 127)))[1]
-        except VoipError:
-            other = clock
-        if other != clock and CLOCKS[kind] < 90_000 and abs(other - rate) < 0.02 * other:
-            return other, f"from timestamps over time; RFC 3551 has {clock} Hz for type {kind}"
+        return clock, how
+    rate = measured_rate(one.times, one.stamps)
+    if usual and rows.size >= 4 * _WINDOW and usual != clock < 90_000 and abs(usual - rate) < 0.02 * usual:
+        return usual, f"{how}; RFC 3551 has {clock} Hz for type {kind}"
     return clock, "RFC 3551"
 
 
@@ -142,27 +140,30 @@ def _shift(apart: NDArray[np.float64], begin: int, one: int, fell: float, frame_
     if after.size < (_FEWEST if fell > _BACK else LEAST):
         return float("nan")
     moved = float(np.median(after) - np.median(before))
-    least = 0.7 * 1000 * fell if fell > _BACK else 0.6 * _SHIFT_MS
-    spread = float(np.subtract(*np.percentile(before, [75, 25])))
-    drift = abs(float(np.median(after[-10:]) - np.median(after[:5])))
+    if abs(moved) < (0.7 * 1000 * fell if fell > _BACK else 0.6 * _SHIFT_MS):
+        return None
     if fell > _BACK and not -1.3 * (fell + frame_s) * 1000 - 5 <= moved < 0:
         return None
-    still = drift < min(_FLAT_MS, 0.5 * abs(moved)) + 2 * spread
-    return moved if abs(moved) >= least and still else None
+    spread = float(np.subtract(*np.percentile(before, [75, 25])))
+    drift = abs(float(np.median(after[-10:]) - np.median(after[:5])))
+    return moved if drift < min(_FLAT_MS, 0.5 * abs(moved)) + 2 * spread else None
 
 
+@njit(cache=True)
 def _overtakes(
     order: NDArray[np.int64], sent: NDArray[np.float64], begin: int, one: int, parted: float
 ) -> bool:  # fmt: skip
     """Whether packets from `one` on were sent before some that came before them, early enough to be what parts."""
-    at, low = one + (parted < 0), max(begin, one - _LATE)  # a packet that comes early overtakes those behind it
-    before, after = order[low:at], order[at : one + _LATE]
-    near = np.abs(before - order[one]) < _JUMP
-    if not near.any():
-        return False
-    top = low + int(np.argmax(np.where(near, before, before.min() - 1)))
-    late = sent[top] - sent[at : one + _LATE][(after < order[top]) & (after > order[top] - _JUMP)]
-    return bool(((late > 0.25 * abs(parted)) & (late > 0) & (late < _LATEST_MS)).any())
+    at, top = one + (parted < 0), -1  # a packet that comes early overtakes those behind it
+    for k in range(max(begin, one - _LATE), at):
+        if abs(order[k] - order[one]) < _JUMP and (top < 0 or order[k] > order[top]):
+            top = k
+    for k in range(at, min(one + _LATE, order.size)):
+        if top >= 0 and order[top] - _JUMP < order[k] < order[top]:
+            late = sent[top] - sent[k]
+            if late > 0 and 0.25 * abs(parted) < late < _LATEST_MS:
+                return True
+    return False
 
 
 def _returns(stream: Stream, apart: NDArray[np.float64], begin: int, one: int, moved: float) -> bool:
@@ -211,11 +212,17 @@ def _cuts(stream: Stream, place: NDArray[np.intp], clock: float) -> tuple[dict[i
     cuts = {k: why for k, why in _lengths(ticks, beside, clock).items() if not _overtakes(order, sent, 0, k, 0.0)}
     strays: set[int] = set()
     begin = 0
+
+    def returns(last: int, one: int, level: NDArray[np.float64]) -> bool:
+        """Whether one of the packets behind `one` goes on where those up to `last` were."""
+        near = np.abs(apart[one + 1 : one + _FEWEST] - np.median(level)) < _SHIFT_MS
+        return any(not _step(stream, place, frame, last, k) for k in (one + 1 + np.flatnonzero(near)).tolist())
+
     queue = (np.flatnonzero(odd) + 1).tolist()  # a heap: in order
     while queue:
         one = heapq.heappop(queue)
-        if one in strays or one >= stream.times.size:
-            continue
+        if one == begin or one in strays or one >= stream.times.size:
+            continue  # begin: it stood in the heap twice
         last = one - 1
         while last in strays:
             last -= 1
@@ -224,14 +231,10 @@ def _cuts(stream: Stream, place: NDArray[np.intp], clock: float) -> tuple[dict[i
         fell = float(stream.times[last] - stream.times[one])
         if not words and fell <= _BACK and (abs(parted) < _SHIFT_MS or _overtakes(order, sent, begin, one, parted)):
             continue
-        follows = one + 1 < end and not _step(stream, place, frame, one, one + 1)
         level = apart[[k for k in range(max(begin, one - _WINDOW), one) if k not in strays] or [last]]
-        returns = any(
-            not _step(stream, place, frame, last, k) and abs(apart[k] - np.median(level)) < _SHIFT_MS
-            for k in range(one + 1, min(end, one + _FEWEST))
-        )
         if words:
-            if follows and not returns:
+            follows = one + 1 < end and not _step(stream, place, frame, one, one + 1)
+            if follows and not returns(last, one, level):
                 cuts[one], begin = words, one
             else:
                 strays.add(one)
@@ -239,7 +242,7 @@ def _cuts(stream: Stream, place: NDArray[np.intp], clock: float) -> tuple[dict[i
             continue
         moved = _shift(apart, begin, one, fell, frame / clock)
         if moved is None:
-            if apart[one] <= level.min() - _SHIFT_MS and returns:  # no packet comes before it was spoken
+            if apart[one] <= level.min() - _SHIFT_MS and returns(last, one, level):  # none comes before it was spoken
                 strays.add(one)
                 heapq.heappush(queue, one + 1)
             continue
@@ -322,7 +325,7 @@ def _pieces(
     stream: Stream, label: NDArray[np.int64], stretch: NDArray[np.int64], begins: dict[int, str], strays: set[int],
     clocks: dict[int, tuple[float, str]], copied: NDArray[np.intp],
 ) -> tuple[list[Part], Counter[str]]:  # fmt: skip
-    """Make the parts; what is too short for one, or fits nowhere, is counted."""
+    """Make the parts; what is too short for one, or fits nowhere, is counted, and refused if it is the most."""
     passed: Counter[str] = Counter()
     edges = [0, *sorted(k for k in begins if k > 0), stream.times.size]
     why, made = begins.get(0, ""), list[Part]()
@@ -330,7 +333,7 @@ def _pieces(
         why = ", ".join(filter(None, (why, begins.get(begin, "") if begin else "")))
         rows = np.setdiff1d(np.arange(begin, end), list(strays)) if strays else np.arange(begin, end)
         speech = label[rows] >= 0
-        passed["packets whose numbers fit no others"] += end - begin - rows.size
+        passed["packets whose number, timestamp or time fits no others"] += end - begin - rows.size
         if int(speech.sum()) < LEAST and len(edges) > 2:
             passed[f"packets of pieces with fewer than {LEAST} frames"] += rows.size
             continue
@@ -343,4 +346,9 @@ def _pieces(
         copies = int(np.sum((copied > begin) & (copied <= end)))
         made.append(Part(_taken(stream, rows), kind, clock, source, why if made else "", speech, copies))
         why = ""
-    return made, Counter({what: count for what, count in passed.items() if count})
+    passed = Counter({what: count for what, count in passed.items() if count})
+    kept, whole = sum(part.stream.times.size for part in made), stream.times.size
+    if 2 * kept < whole:
+        over = ", ".join(f"{count} {what}" for what, count in passed.items())
+        raise VoipError(f"of its {whole} packets {kept} are in parts of ten or more frames of a voice: {over}")
+    return made, passed

@@ -128,6 +128,9 @@ def places(number: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
     A number that jumps by 3,000 or more is a stray, but two that follow one another begin a new count; of several
     counts the longest is kept.
     """
+    went = np.concatenate(([0], np.cumsum((np.diff(number) + _WRAP // 2) % _WRAP - _WRAP // 2)))
+    if (np.abs(went[1:] - np.maximum.accumulate(went)[:-1]) < _JUMP).all():  # none jumps: one count
+        return went - went.min(), 0
     place = np.full(number.size, -1, dtype=np.int64)
     part = np.zeros(number.size, dtype=np.int64)
     high, waits, count = 0, -1, 0

@@ -405,12 +405,13 @@ def clock_of(stream: Stream) -> tuple[int, int, bool]:
     -------
     tuple of int, int and bool
         Payload type of most packets, ticks a second, and whether RFC 3551 fixes them. Of other types the usual rate
-        nearest to timestamps over time is taken.
+        nearest to timestamps over time is taken: over stretches of 25 packets and of a quarter of the stream, which
+        must agree; only over long ones, or the whole stream, if it is near none over 25, as of a sender's bursts.
 
     Raises
     ------
     VoipError
-        If timestamps and times agree with no usual rate within a tenth.
+        If timestamps and times agree with no usual rate within a tenth, or with two.
 
     Examples
     --------
@@ -424,19 +425,33 @@ def clock_of(stream: Stream) -> tuple[int, int, bool]:
     if kind in CLOCKS:
         return kind, CLOCKS[kind], True
     mine = stream.types == kind
-    rate = measured_rate(stream.times[mine], stream.stamps[mine])
-    nearest = usual_clock(rate) or usual_clock(_whole_rate(stream.times[mine], stream.stamps[mine]))
+    nearest, seen = told_clock(stream.times[mine], stream.stamps[mine])
     if nearest is None:
-        raise VoipError(
-            f"payload type {kind} counts some {rate:,.0f} ticks a second, near no usual rate: state it (--clock)"
-        )
+        raise VoipError(f"payload type {kind} counts {seen}: state it (--clock)")
     return kind, nearest, False
+
+
+def told_clock(times: NDArray[np.float64], stamps: NDArray[np.int64]) -> tuple[int | None, str]:
+    """The usual clock that timestamps over time tell, and over what; None where they tell none or two, and what is seen.
+
+    A sender's bursts alter the rate over few packets, a jump of a clock the rate over many.
+    """
+    short, long = (measured_rate(times, stamps, stride) for stride in (_STRIDE, max(_STRIDE, times.size // 4)))
+    near, far = usual_clock(short), usual_clock(long)
+    if near == far and near is not None:
+        return near, "from timestamps over time"
+    if near is not None:
+        return None, f"some {short:,.0f} ticks a second over {_STRIDE} packets, but {long:,.0f} over longer stretches"
+    far = far or usual_clock(_whole_rate(times, stamps))
+    if far is not None:
+        return far, "from timestamps over time, over long stretches only"
+    return None, f"some {short:,.0f} ticks a second, near no usual rate"
 
 
 def _whole_rate(times: NDArray[np.float64], stamps: NDArray[np.int64]) -> float:
     """Ticks a second over all of a stream: a sender that sends in bursts has it over no short stretch."""
     ticks = (np.diff(stamps) + 2**31) % 2**32 - 2**31
-    seconds = float(np.ptp(times))
+    seconds = float(np.ptp(times)) if times.size else 0.0
     return float(ticks.sum()) / seconds if seconds > 0 else 0.0
 
 
@@ -446,12 +461,10 @@ def usual_clock(rate: float) -> int | None:
     return None if abs(nearest - rate) > 0.1 * nearest else nearest
 
 
-def measured_rate(times: NDArray[np.float64], stamps: NDArray[np.int64]) -> float:
-    """Ticks a second: the median over stretches of 25 packets, which a jump doesn't move; 0 where no time passes."""
-    stride = _STRIDE
+def measured_rate(times: NDArray[np.float64], stamps: NDArray[np.int64], stride: int = _STRIDE) -> float:
+    """Ticks a second: the median over stretches of so many packets, which a jump doesn't move; 0 where no time passes."""
     if times.size < 2 * _STRIDE:
-        whole = float(np.ptp(times)) if times.size else 0.0
-        return float(((np.diff(stamps) + 2**31) % 2**32 - 2**31).sum()) / whole if whole > 0 else 0.0
+        return _whole_rate(times, stamps)
     ticks = (stamps[stride:] - stamps[:-stride] + 2**31) % 2**32 - 2**31
     seconds = times[stride:] - times[:-stride]
     moved = seconds > 0

@@ -28,7 +28,7 @@ def _from_csv(options: argparse.Namespace) -> tuple[list[Judged], dict[str, Any]
 
     from voicewire.voip.captures.received import in_order, read_arrivals
     from voicewire.voip.captures.report import judged, judged_stream
-    from voicewire.voip.captures.rtp import Stream, measured_rate, usual_clock
+    from voicewire.voip.captures.rtp import Stream, told_clock
     from voicewire.voip.errors import VoipError
 
     for name in ("write", "wav"):
@@ -55,16 +55,16 @@ def _from_csv(options: argparse.Namespace) -> tuple[list[Judged], dict[str, Any]
         return [judged(made, options.codec, options.delay, stamped=columns.stamps is not None)], said
     row = np.zeros(times.size, dtype=np.int64)
     stream = Stream(times, numbers, np.array(columns.stamps), row > 0, row + 127)
-    rate = measured_rate(stream.times, stream.stamps)
-    clock = options.clock or usual_clock(rate)
+    told, how = told_clock(stream.times, stream.stamps)
+    clock = options.clock or told
     if clock is None:
         raise VoipError(
-            f"the timestamps in the third column count some {rate:,.0f} ticks a second, near no usual rate: times must "
-            "be in seconds; if they are, state the rate (--clock)"
+            f"the timestamps in the third column count {how}: times must be in seconds; if they are, state the rate "
+            "(--clock)"
         )
     parts, passed = judged_stream(stream, options.codec, options.delay, options.frame, clock)
     said |= {"clock_hz": clock, "passed": said["passed"] | dict(passed)}
-    return parts, said | {"clock_from": "stated" if options.clock else "from timestamps over time"}
+    return parts, said | {"clock_from": "stated" if options.clock else how}
 
 
 def _none(found: Capture) -> str:

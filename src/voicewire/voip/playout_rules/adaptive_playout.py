@@ -121,8 +121,9 @@ def _moon(delay: NDArray[np.float64], starts: NDArray[np.int64], share: float, m
                 logged[count % logged.size] = d
                 count += 1
             if np.isnan(chosen[k]):
-                kept = np.sort(logged[: min(count, logged.size)])
-                likely = kept[int(np.ceil(share * kept.size)) - 1]
+                kept = logged[: min(count, logged.size)]
+                place = int(np.ceil(share * kept.size)) - 1
+                likely = np.partition(kept, place)[place]
                 played = max(likely, d) if np.isnan(before) else d
                 chosen[k] = played
     return chosen
