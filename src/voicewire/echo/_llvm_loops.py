@@ -239,7 +239,7 @@ def next_row(
 
 
 def mirror_of(planes: int) -> Any:
-    """Build what writes the rows of chunk `first` as columns of all other rows: R[m][t] = R[t][m]^H, of 4 planes or 1."""
+    """Build what writes the rows of chunk `first` as columns of all others: R[m][t] = R[t][m]^H, of 4 planes or 1."""
 
     def mirror_rows(_: Any, R: Any, count: Any, row: Any, first: Any) -> Any:
         i64 = types.int64

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from voicewire.echo.recordings.delay_estimation import Alignment, Peak, alignment, phat
-from voicewire.echo.recordings.delay_track import Break
+from voicewire.echo.recordings.delay_estimation import Alignment, Break, Peak, alignment, phat
 from voicewire.echo.recordings.input_validation import SignalError
 from voicewire.echo.recordings.sources import OfArray, OfFile, Source
 

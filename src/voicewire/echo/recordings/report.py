@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voicewire.echo.recordings.delay_track import Break
+from voicewire.echo.recordings.delay_estimation import Break
 from voicewire.echo.two_path_filter import Change
 
 __all__ = ["Report", "decibels"]

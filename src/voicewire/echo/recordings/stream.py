@@ -14,8 +14,7 @@ from tqdm import tqdm
 
 from voicewire._kit import checks
 from voicewire.echo.recordings.conditions import constant_runs, explained, steady_tone
-from voicewire.echo.recordings.delay_estimation import CLEAR, Alignment, phat
-from voicewire.echo.recordings.delay_track import Break, breaks
+from voicewire.echo.recordings.delay_estimation import CLEAR, Alignment, Break, breaks, phat
 from voicewire.echo.recordings.paired_recordings import Heard, Pair
 from voicewire.echo.recordings.report import Report
 from voicewire.echo.recordings.sources import REACH, Decimated, HighPassed, OfFile, Source
