@@ -1,4 +1,4 @@
-"""Where the echo lies: delay, clock drift and jumps between two recordings, by generalised cross-correlation (GCC-PHAT).
+"""Where the echo lies: delay, clock drift and jumps, by generalised cross-correlation (GCC-PHAT) of two recordings.
 
 Explained in ``notebooks/echo/01_adaptive_filters.ipynb``.
 """
