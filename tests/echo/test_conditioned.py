@@ -17,7 +17,7 @@ from scipy.signal import butter, fftconvolve, lfilter, resample_poly, sosfilt
 
 from voicewire import cli
 from voicewire.echo import WLDRRLSDCD, WLRLS, SignalError, StereoNLMS, cancel_echo, cancel_files
-from voicewire.echo.recordings import conditions, delay_track, gain, sources
+from voicewire.echo.recordings import conditions, delay_estimation, gain, sources
 from voicewire.echo.two_path_filter import Change, Guarded
 
 RATE = 8000
@@ -424,9 +424,9 @@ def test_parts_of_a_track_that_are_too_short_are_no_delay() -> None:
     times = np.arange(0, 5, 0.25)
     delays = np.where(times < 2, 0.1, 0.2)
     delays[8] = 0.7
-    assert [round(level[2], 3) for level in delay_track.plateaus(times, delays)] == [0.1, 0.2]
+    assert [round(level[2], 3) for level in delay_estimation.plateaus(times, delays)] == [0.1, 0.2]
     toggles = 0.1 + 1.4e-3 * (np.arange(20) // 4 % 2)  # two ways of like strength
-    assert len(delay_track.plateaus(times, toggles)) == 1
+    assert len(delay_estimation.plateaus(times, toggles)) == 1
 
 
 def test_a_gain_is_found_only_after_evidence() -> None:

@@ -108,6 +108,15 @@ def test_it_gives_what_the_command_gives_on_the_same_samples(card: Card, delay: 
     assert card.opened["closed"] and card.opened["channels"] == (1, 1) and card.opened["samplerate"] == RATE
 
 
+@pytest.mark.parametrize(("left", "right"), [(1.0, -1.0), (0.0, 1.0)])
+def test_a_far_end_whose_mean_cancels_or_half_of_which_is_silent_is_used(card: Card, left: float, right: float) -> None:
+    far, _ = echoed(10, 400)
+    soundfile.write("far.wav", np.column_stack([left * far, right * far]), RATE)
+    done = live()
+    assert done.found and done.delay == pytest.approx(0.05, abs=0.001) and done.erle(5) > 20
+    assert done.notes == ([] if left else ["the left channel of far.wav is silent"])
+
+
 def test_an_overrun_is_counted_and_told(card: Card) -> None:
     card.overrun_at = 20
     (note,) = live(delay=0.05).notes

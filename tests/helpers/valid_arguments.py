@@ -45,7 +45,7 @@ EXEMPT = {
         "gives reasons instead of errors (tests/pharyngeal/test_exposure.py)",
     "echo.recordings.cancellation.Cancelled": _RESULT,
     "echo.recordings.delay_estimation.Peak": _RESULT,
-    "echo.recordings.delay_track.Break": _RESULT,
+    "echo.recordings.delay_estimation.Break": _RESULT,
     "echo.recordings.delay_estimation.Alignment": _RESULT,
     "echo.recordings.delay_estimation.alignment": "takes what `phat` found",
     "echo.recordings.live":

@@ -18,8 +18,7 @@ from voicewire.echo.nonuniqueness import foretold_floor, silent_directions, stre
 from voicewire.echo.nonuniqueness import rows as signal_rows
 from voicewire.echo.operation_counts import count_operations
 from voicewire.echo.recordings.cancellation import Cancelled, cancel, cancel_echo, read_stereo, write_stereo
-from voicewire.echo.recordings.delay_estimation import Alignment, Peak, alignment, phat
-from voicewire.echo.recordings.delay_track import Break
+from voicewire.echo.recordings.delay_estimation import Alignment, Break, Peak, alignment, phat
 from voicewire.echo.recordings.input_validation import SignalError, stereo
 from voicewire.echo.recordings.live import cancel_live
 from voicewire.echo.recordings.report import Report, decibels

@@ -101,20 +101,22 @@ _place = njit(cache=True, inline="always")(place)
 
 
 @njit(cache=True, inline="always")
-def _newest(tops: Any, words: int, top: Any, c: int, length: int) -> int:
+def newest(tops: Any, words: int, top: Any, c: int) -> int:
     """Position of the smallest delay at which `tops` equals top (the newest sample is at c)."""
-    best = 2 * length
-    for word in range(words):
+    first = c // v.WORD
+    mask = (1 << (c - first * v.WORD)) - 1
+    found = v.matches(tops, first, top) & ~mask
+    if found != 0:
+        return first * v.WORD + v.lowest_bit(found)
+    for word in range(first + 1, words):
         found = v.matches(tops, word, top)
-        start = max(c - word * v.WORD, 0)
-        older = found if start >= v.WORD else found & ((1 << start) - 1)
-        newer = found ^ older
-        a = word * v.WORD + v.lowest_bit(newer)
-        b = word * v.WORD + v.lowest_bit(older) + length
-        a = a if newer != 0 else 2 * length
-        b = b if older != 0 else 2 * length
-        best = min(best, a, b)
-    return best if best < length else best - length
+        if found != 0:
+            return word * v.WORD + v.lowest_bit(found)
+    for word in range(first + 1):
+        found = v.matches(tops, word, top)
+        if found != 0:
+            return word * v.WORD + v.lowest_bit(found)
+    return c
 
 
 @njit(cache=True)
@@ -190,7 +192,7 @@ def _descend(state: State, settings: Settings, c: int, top: Any, er: Any, ei: An
     for _ in range(settings.updates):
         if top == 0:
             break
-        q = _newest(state.tops, words, top, c, settings.length)
+        q = newest(state.tops, words, top, c)
         m = max(m, v.halvings(settings.amplitude * state.diagonal[q], top))
         if m > settings.bits:
             break

@@ -1,5 +1,9 @@
 """`_kernel.run` for one loudspeaker and one microphone: the same numbers from a quarter of the memory.
 
+It is there for its speed: in float32 with one pass a mono sample takes 0.8 instead of 2.4 us at 512 taps, 2.5 instead
+of 10.6 us at 1280 (80 ms at 16 kHz) and 4.9 instead of 17.7 us at 2048, on one machine. What is the same in both is
+taken from `_kernel` and `_llvm_loops`; what is left here is what one plane instead of four makes different.
+
 With real x and d all of R is real, its even and odd entries are alike but on the diagonal (epsilon stands in the even
 ones only), and r has two real planes. Rows and positions are those of `_kernel`; columns are written for all rows when
 a chunk of `LANES` rows is complete.
@@ -15,7 +19,7 @@ from numpy.typing import NDArray
 from voicewire._kit._compiled import njit
 from voicewire.echo import _llvm_loops as v
 from voicewire.echo import _llvm_mono as w
-from voicewire.echo._kernel import BLOCK, LANES, Settings, State, aligned, place
+from voicewire.echo._kernel import BLOCK, LANES, Settings, State, aligned, newest, place
 
 __all__ = ["Mono", "fresh", "run", "widened"]
 
@@ -81,25 +85,6 @@ def _complete(state: Any, row: int, size: int, c: int, length: int, tiny: Any) -
 
 
 @njit(cache=True, inline="always")
-def _newest(tops: Any, words: int, top: Any, c: int, length: int) -> int:
-    """Position of the smallest delay at which `tops` equals top (the newest sample is at c)."""
-    first = c // v.WORD
-    mask = (1 << (c - first * v.WORD)) - 1
-    found = v.matches(tops, first, top) & ~mask
-    if found != 0:
-        return first * v.WORD + v.lowest_bit(found)
-    for word in range(first + 1, words):
-        found = v.matches(tops, word, top)
-        if found != 0:
-            return word * v.WORD + v.lowest_bit(found)
-    for word in range(first + 1):
-        found = v.matches(tops, word, top)
-        if found != 0:
-            return word * v.WORD + v.lowest_bit(found)
-    return c
-
-
-@njit(cache=True, inline="always")
 def _descend(state: Any, settings: Any, c: int, top: Any, e: Any) -> Any:
     """Up to `updates` steps on the largest component; the error after them."""
     R, r, h, ring, _window, even, tops, _clock = state
@@ -112,7 +97,7 @@ def _descend(state: Any, settings: Any, c: int, top: Any, e: Any) -> Any:
     for _ in range(settings.updates):
         if top == 0:
             break
-        q = _newest(tops, words, top, c, length)
+        q = newest(tops, words, top, c)
         m = max(m, v.halvings(settings.amplitude * even[q], top))
         if m > settings.bits:
             break

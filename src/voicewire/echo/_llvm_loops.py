@@ -238,39 +238,45 @@ def next_row(
     return signature, codegen
 
 
-@intrinsic
-def mirror(_: Any, R: Any, count: Any, row: Any, first: Any) -> Any:
-    """Write the rows of chunk `first` as columns of all other rows: R[m][t] = R[t][m]^H."""
-    i64 = types.int64
-    signature = types.void(R, i64, i64, i64)
+def mirror_of(planes: int) -> Any:
+    """Build what writes the rows of chunk `first` as columns of all others: R[m][t] = R[t][m]^H, of 4 planes or 1."""
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        loop = _Loop(context, builder, sig.args[0].dtype)
-        rows = loop.pointer(sig.args[0], args[0])
-        count, row, first = args[1:]
-        low = [x for i in range(LANES // 2) for x in (i, i + LANES)]
-        high = [x for i in range(LANES // 2, LANES) for x in (i, i + LANES)]
+    def mirror_rows(_: Any, R: Any, count: Any, row: Any, first: Any) -> Any:
+        i64 = types.int64
+        signature = types.void(R, i64, i64, i64)
 
-        def corner(line: Any, chunk: Any, plane: int) -> Any:
-            start = builder.mul(row, loop.scaled(line, LANES))
-            return loop.plus(builder.add(start, loop.scaled(chunk, BLOCK)), plane * LANES)
+        def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            loop = _Loop(context, builder, sig.args[0].dtype)
+            rows = loop.pointer(sig.args[0], args[0])
+            count, row, first = args[1:]
+            low = [x for i in range(LANES // 2) for x in (i, i + LANES)]
+            high = [x for i in range(LANES // 2, LANES) for x in (i, i + LANES)]
 
-        def body(chunk: Any) -> None:
-            with builder.if_then(builder.icmp_signed("!=", chunk, first)):
-                for plane in range(4):
-                    source, target = corner(first, chunk, plane), corner(chunk, first, plane)
-                    steps = [builder.mul(row, loop.constant(i)) for i in range(LANES)]
-                    lines = [loop.load(rows, builder.add(source, step)) for step in steps]
-                    for _ in range(LANES.bit_length() - 1):
-                        pairs = [(lines[i], lines[i + LANES // 2]) for i in range(LANES // 2)]
-                        lines = [loop.shuffle(a, b, order) for a, b in pairs for order in (low, high)]
-                    for step, line in zip(steps, lines, strict=True):
-                        loop.store(builder.fneg(line) if plane == 1 else line, rows, builder.add(target, step))
+            def corner(line: Any, chunk: Any, plane: int) -> Any:
+                start = builder.mul(row, loop.scaled(line, LANES))
+                return loop.plus(builder.add(start, loop.scaled(chunk, planes * LANES)), plane * LANES)
 
-        loop.chunks(count, body)
-        return context.get_dummy_value()
+            def body(chunk: Any) -> None:
+                with builder.if_then(builder.icmp_signed("!=", chunk, first)):
+                    for plane in range(planes):
+                        source, target = corner(first, chunk, plane), corner(chunk, first, plane)
+                        steps = [builder.mul(row, loop.constant(i)) for i in range(LANES)]
+                        lines = [loop.load(rows, builder.add(source, step)) for step in steps]
+                        for _ in range(LANES.bit_length() - 1):
+                            pairs = [(lines[i], lines[i + LANES // 2]) for i in range(LANES // 2)]
+                            lines = [loop.shuffle(a, b, order) for a, b in pairs for order in (low, high)]
+                        for step, line in zip(steps, lines, strict=True):
+                            loop.store(builder.fneg(line) if plane == 1 else line, rows, builder.add(target, step))
 
-    return signature, codegen
+            loop.chunks(count, body)
+            return context.get_dummy_value()
+
+        return signature, codegen
+
+    return intrinsic(mirror_rows)
+
+
+mirror = mirror_of(4)
 
 
 @intrinsic

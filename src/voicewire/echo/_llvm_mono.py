@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from voicewire._kit._compiled import intrinsic, llvm
-from voicewire.echo._llvm_loops import LANES, _Largest, _Loop
+from voicewire.echo._llvm_loops import LANES, _Largest, _Loop, mirror_of
 
 ir, cgutils, types = llvm()
 
@@ -99,37 +99,7 @@ def next_row(_: Any, R: Any, count: Any, new: Any, old: Any, forget: Any, ring: 
     return signature, codegen
 
 
-@intrinsic
-def mirror(_: Any, R: Any, count: Any, row: Any, first: Any) -> Any:
-    """Write the rows of chunk `first` as columns of all other rows: R[m][t] = R[t][m]."""
-    i64 = types.int64
-    signature = types.void(R, i64, i64, i64)
-
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        loop = _Loop(context, builder, sig.args[0].dtype)
-        rows = loop.pointer(sig.args[0], args[0])
-        count, row, first = args[1:]
-        low = [x for i in range(LANES // 2) for x in (i, i + LANES)]
-        high = [x for i in range(LANES // 2, LANES) for x in (i, i + LANES)]
-        steps = [builder.mul(row, loop.constant(i)) for i in range(LANES)]
-
-        def corner(line: Any, chunk: Any) -> Any:
-            return builder.add(builder.mul(row, loop.scaled(line, LANES)), loop.scaled(chunk, LANES))
-
-        def body(chunk: Any) -> None:
-            with builder.if_then(builder.icmp_signed("!=", chunk, first)):
-                source, target = corner(first, chunk), corner(chunk, first)
-                lines = [loop.load(rows, builder.add(source, step)) for step in steps]
-                for _ in range(LANES.bit_length() - 1):
-                    pairs = [(lines[i], lines[i + LANES // 2]) for i in range(LANES // 2)]
-                    lines = [loop.shuffle(a, b, order) for a, b in pairs for order in (low, high)]
-                for step, line in zip(steps, lines, strict=True):
-                    loop.store(line, rows, builder.add(target, step))
-
-        loop.chunks(count, body)
-        return context.get_dummy_value()
-
-    return signature, codegen
+mirror = mirror_of(1)
 
 
 @intrinsic

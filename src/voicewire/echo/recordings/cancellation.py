@@ -18,11 +18,11 @@ from voicewire._kit import checks
 from voicewire._kit._sound_file import silent_library
 from voicewire.echo.dcd import WLDRRLSDCD
 from voicewire.echo.metrics import erle
-from voicewire.echo.recordings.input_validation import SignalError, stereo
+from voicewire.echo.recordings.input_validation import SignalError, finite, stereo
 from voicewire.echo.recordings.paired_recordings import Pair
 from voicewire.echo.recordings.report import Report
 from voicewire.echo.recordings.sources import OfArray
-from voicewire.echo.recordings.stream import Settings, cancel_pair, judge_talk
+from voicewire.echo.recordings.stream import OPTIONS, Settings, cancel_pair, judge_talk
 from voicewire.echo.recordings.work import Kept
 
 __all__ = ["Cancelled", "cancel", "cancel_echo", "read_stereo", "write_stereo"]
@@ -116,9 +116,8 @@ class Cancelled:
 
 
 @checks.takes(
-    error=SignalError, sr=checks.maybe(checks.whole(100, 10**6)), tail=checks.maybe(checks.number(1.0, 1000.0)),
-    delay=checks.maybe(checks.number(-3.6e6, 3.6e6)), most=checks.number(1.0, 6e4),
-    length=checks.maybe(checks.whole(1, 2**14)), memory=checks.maybe(checks.positive), passes=checks.whole(1, 1000),
+    error=SignalError, sr=checks.maybe(checks.whole(100, 10**6)),
+    **OPTIONS | {"delay": checks.maybe(checks.number(-3.6e6, 3.6e6)), "most": checks.number(1.0, 6e4)},  # ms
 )  # fmt: skip
 def cancel_echo(
     far: ArrayLike | str | Path, microphone: ArrayLike | str | Path, sr: int | None = None, *,
@@ -209,9 +208,7 @@ def _given(samples: ArrayLike | str | Path, sr: int | None, name: str) -> Path |
         raise SignalError(f"{name} must have shape (n,) or (n, 2); it has shape {found.shape}{turned}")
     if not len(table):
         raise SignalError(f"{name} is empty: it has no samples")
-    if not np.isfinite(table).all():
-        n = int(np.flatnonzero(~np.isfinite(table).all(axis=1))[0])
-        raise SignalError(f"{name} is not finite at sample {n}: cut or repair the recording there")
+    finite(table, name)
     if np.abs(table).max() > _FULL:
         raise SignalError(f"{name} reaches {np.abs(table).max():g}: scale the samples so that full scale is 1")
     return OfArray(table, sr, name)
@@ -301,9 +298,7 @@ def _channels(samples: ArrayLike, name: str) -> NDArray[np.float64]:
         raise SignalError(
             f"{name} must have two channels, shape (n, 2); it has shape {found.shape}: cancel_echo takes mono as well"
         )
-    if not np.isfinite(found).all():
-        n = int(np.flatnonzero(~np.isfinite(found).all(axis=1))[0])
-        raise SignalError(f"{name} is not finite at sample {n}: cut or repair the recording there")
+    finite(found, name)
     return found
 
 

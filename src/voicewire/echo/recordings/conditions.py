@@ -1,4 +1,4 @@
-"""What is wrong with the samples themselves: a constant in them, and places where the recording has none."""
+"""What samples show by themselves: runs of one value, a steady tone, and what of them is linear in another signal."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["constant_runs", "explained", "low_share", "steady_tone"]
+__all__ = ["constant_runs", "explained", "runs", "steady_tone"]
 
 Samples = NDArray[np.float64]
 RUN: Final = 0.004  # s of one and the same value: nothing was recorded
@@ -18,23 +18,21 @@ _HOLDS, _STEADY = 0.1, 2.0  # least share of the power; the most that its power 
 _SEGMENT: Final = 0.128  # s of which the coherence is made
 
 
+def runs(marked: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Where each run of marked places begins, and the place behind its end, shape (runs, 2)."""
+    return np.flatnonzero(np.diff(np.concatenate([[0], marked.view(np.int8), [0]]))).reshape(-1, 2)
+
+
 def constant_runs(read: Callable[[int, int], Samples], start: int, count: int, rate: int) -> NDArray[np.bool_]:
     """Where all channels stay at one value for 4 ms or longer."""
     least = max(16, round(RUN * rate))
     near = read(start - least, count + 2 * least)
     same = (np.diff(near, axis=0) == 0).all(axis=1)
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], same.view(np.int8), [0]])))
     lost = np.zeros(len(near), bool)
-    for begin, end in zip(edges[::2], edges[1::2], strict=True):
+    for begin, end in runs(same):
         if end - begin >= least - 1:
             lost[begin : end + 1] = True
     return lost[least : least + count]
-
-
-def low_share(samples: Samples) -> float:
-    """Power of a constant in a second of samples over that of all else."""
-    mean = samples.mean(axis=0)
-    return float(np.sum(mean**2) / max(float(np.sum(np.var(samples, axis=0))), 1e-30))
 
 
 def explained(far: Samples, left: Samples, rate: int) -> float:

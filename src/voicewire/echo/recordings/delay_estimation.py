@@ -1,13 +1,14 @@
-"""Where the echo lies: delay and clock drift between two recordings, by generalised cross-correlation (GCC-PHAT).
+"""Where the echo lies: delay, clock drift and jumps, by generalised cross-correlation (GCC-PHAT) of two recordings.
 
 Explained in ``notebooks/echo/01_adaptive_filters.ipynb``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from itertools import pairwise
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,8 +17,10 @@ from scipy import fft, signal, stats
 from voicewire._kit import checks
 from voicewire.echo.recordings.input_validation import SignalError
 
-__all__ = ["Alignment", "Peak", "alignment", "phat"]
+__all__ = ["Alignment", "Break", "Peak", "alignment", "breaks", "phat", "plateaus"]
 
+Samples = NDArray[np.float64]
+Read = Callable[[int, int], Samples]
 CLEAR = 8.0
 """Least height of a peak over the root mean square of the correlation: noise alone stays near 5 at 16,000 lags."""
 _FLOOR = 1e-6  # bins where the far end has less than this share of its strongest one say nothing (-60 dB)
@@ -27,6 +30,13 @@ _NARROW = 150.0  # Hz in all: a sound in less, such as a tone with the window's 
 _FEW = 1 / 3  # of the windows: where fewer have a clear peak, it must be twice as clear
 _NEAR, _SPAN = 2e-4, 0.7  # s from a line, and the share of the time that windows near it span
 _BENT = 2e-4  # s: delays that leave a straight line by more are no clock's
+_WINDOW: Final = 1.0  # s that one delay of a track is found in
+_HOP: Final = 0.25  # s between two windows of a track
+_MOST: Final = 4000  # windows of a track
+_SAME: Final = 0.5e-3  # s within which two windows have one delay
+_ROW: Final = 3  # windows in a row that make a delay
+_LEAST: Final = 3e-3  # s: a smaller jump is the filter's to follow
+_GLANCE: Final = 1.0  # s between two windows where one delay is expected: any jump that makes three windows is in one
 
 
 class Peak(NamedTuple):
@@ -242,3 +252,91 @@ def _shared(times: NDArray[np.float64], delays: NDArray[np.float64]) -> tuple[fl
             if near.sum() > best and np.ptp(times[near]) >= _SPAN * np.ptp(times):
                 best, line = int(near.sum()), (float(start), float(slope))
     return line if best >= 5 and best > times.size / 2 else None
+
+
+class Break(NamedTuple):
+    """A place at which the delay jumps.
+
+    Attributes
+    ----------
+    time : float
+        s of the microphone.
+    before, after : float
+        Delay before and behind it, s.
+
+    Examples
+    --------
+    >>> found = Break(8.0, 0.0025, 0.2025)
+    >>> round(1000 * (found.after - found.before))
+    200
+    """
+
+    time: float
+    before: float
+    after: float
+
+
+def plateaus(times: Samples, delays: Samples) -> list[tuple[float, float, float]]:
+    """Runs of windows with one delay: first and last time, and the delay."""
+    runs: list[list[int]] = []
+    for i in range(times.size):
+        if runs and abs(delays[i] - np.median(delays[runs[-1]])) <= _SAME:
+            runs[-1].append(i)
+        else:
+            runs.append([i])
+    kept: list[list[int]] = []
+    for run in (run for run in runs if len(run) >= _ROW):
+        if kept and abs(np.median(delays[run]) - np.median(delays[kept[-1]])) < _LEAST:
+            kept[-1] += run
+        else:
+            kept.append(run)
+    return [(float(times[run[0]]), float(times[run[-1]]), float(np.median(delays[run]))) for run in kept]
+
+
+def breaks(
+    far: Read, heard: Read, rate: int, frames: int, most: float, expected: float | None = None
+) -> list[Break]:
+    """Jumps of the delay, each found as well as the sound before and behind it lets it be.
+
+    Where one delay is `expected`, s, a window each second is looked at first, and the rest only if one departs from it.
+    """
+    size = round(_WINDOW * rate)
+    if frames < 2 * size:
+        return []
+    if expected is not None:
+        _, delays = _delays(far, heard, rate, frames, most, _GLANCE)
+        if not (np.abs(delays - expected) >= _LEAST).any():
+            return []
+    levels = plateaus(*_delays(far, heard, rate, frames, most, _HOP))
+    found = []
+    for (_, end, before), (start, _, after) in pairwise(levels):
+        first, last = max(0, round((end - _WINDOW / 2) * rate)), min(frames, round((start + _WINDOW / 2) * rate))
+        at = _place(far, heard, first, last, round(before * rate), round(after * rate))
+        found.append(Break(at / rate, before, after))
+    return found
+
+
+def _delays(far: Read, heard: Read, rate: int, frames: int, most: float, hop: float) -> tuple[Samples, Samples]:
+    """Middle and delay of each window that has a clear one, s."""
+    size = round(_WINDOW * rate)
+    count = min(_MOST, 1 + round((frames - size) / (hop * rate)))
+    times, delays = [], []
+    reach = min(most, 0.9 * _WINDOW)
+    for start in np.linspace(0, frames - size, count).astype(int).tolist():
+        peak = phat(far(start, size), heard(start, size), rate, reach)
+        if peak is not None and peak.clarity >= CLEAR:
+            times.append((start + size / 2) / rate)
+            delays.append(peak.delay)
+    return np.array(times), np.array(delays)
+
+
+def _place(far: Read, heard: Read, first: int, last: int, before: int, after: int) -> int:
+    """The sample up to which the far end fits by one delay, and from which it fits by the other."""
+    count = last - first
+    d, one, two = heard(first, count), far(first - before, count), far(first - after, count)
+    size = fft.next_fast_len(2 * count, real=True)
+    power = np.abs(fft.rfft(d, size)) ** 2
+    flat = 1 / np.sqrt(signal.fftconvolve(power, np.ones(201) / 201, "same") + 1e-6 * power.max() + 1e-30)
+    d, one, two = (fft.irfft(flat * fft.rfft(z, size), size)[:count] for z in (d, one, two))
+    gain = np.cumsum(d * (one - two))
+    return first + int(np.argmax(gain)) + 1

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from voicewire._kit import checks
 
-__all__ = ["SignalError", "stereo"]
+__all__ = ["SignalError", "finite", "stereo"]
 
 _SMALLEST = 1e-15  # below this, squares of samples leave float32
 
@@ -56,6 +56,14 @@ def stereo(left: ArrayLike, right: ArrayLike) -> NDArray[np.complex128]:
     return np.asarray(a + 1j * b)
 
 
+def finite(samples: NDArray[Any], name: str, start: int = 0) -> None:
+    """Refuse samples, of one channel or in rows, that are not finite; the first of them is number `start`."""
+    good = np.isfinite(samples)
+    if not good.all():
+        n = start + int(np.argwhere(~good)[0, 0])
+        raise SignalError(f"{name} is not finite at sample {n}: cut or repair the recording there")
+
+
 def _plain(x: ArrayLike, name: str) -> NDArray[Any]:
     """An array of numbers, of whatever type, or one clear error."""
     a = checks.plain(name, x, SignalError)
@@ -73,9 +81,7 @@ def checked(x: ArrayLike, name: str, dtype: np.dtype[Any]) -> NDArray[Any]:
         raise SignalError(f"{name} must be one-dimensional, it has shape {a.shape}: use stereo(left, right)")
     if a.size and not np.iscomplexobj(a):
         raise SignalError(f"{name} is real, so mono: the filter needs left + 1j*right, see voicewire.echo.stereo")
-    if not np.isfinite(a).all():
-        n = int(np.flatnonzero(~np.isfinite(a))[0])
-        raise SignalError(f"{name} is not finite at sample {n}: cut or repair the recording there")
+    finite(a, name)
     limit = 1e12 if dtype.itemsize == 4 else 1e100
     if a.size and max(float(np.abs(a.real).max()), float(np.abs(a.imag).max())) > limit:
         raise SignalError(f"{name} exceeds {limit:g}: scale the samples to about 1, else their squares overflow")

@@ -20,7 +20,7 @@ from voicewire.echo.recordings.delay_estimation import CLEAR, phat
 from voicewire.echo.recordings.input_validation import SignalError
 from voicewire.echo.recordings.paired_recordings import Pair
 from voicewire.echo.recordings.report import Report
-from voicewire.echo.recordings.stream import Settings
+from voicewire.echo.recordings.stream import OPTIONS, Settings
 from voicewire.echo.recordings.work import Work, Writer, lead, part
 from voicewire.echo.two_path_filter import Guarded
 
@@ -130,7 +130,7 @@ class _Live:
     def look(self, heard: int) -> None:
         """Find the delay in what waits; if there is a clear one, all that waits is worked on."""
         rate, start = self.far.rate, self.work.samples
-        far = self.far.read(0, start, heard).mean(axis=1)
+        far = self.far.mono(0, start, heard)
         peak = phat(far, np.concatenate(self.waiting)[:, 0], rate, self.most) if heard >= 16 else None
         if peak is not None and peak.clarity >= CLEAR:
             self.found(peak.delay, True)
@@ -153,11 +153,7 @@ class _Live:
         self.work.take(far, block)
 
 
-@checks.takes(
-    length=checks.maybe(checks.whole(1, 2**14)), memory=checks.maybe(checks.positive), passes=checks.whole(1, 1000),
-    delay=checks.maybe(checks.number(-3600.0, 3600.0)), most=checks.number(1e-3, 60.0),
-    tail=checks.maybe(checks.number(1.0, 1000.0)),
-)  # fmt: skip
+@checks.takes(**OPTIONS)
 def cancel_live(
     far: str | Path, residual: str | Path, *, kept: str | Path | None = None, device: str | None = None,
     length: int | None = None, memory: float | None = None, passes: int = 1, delay: float | None = None,
@@ -179,12 +175,8 @@ def cancel_live(
         WAV file for what the microphone heard: ``voicewire echo far kept residual`` does the same again.
     device : str, optional
         Name or number of the sound device; else the system's own.
-    length : int, optional
-        Taps of each echo path, L, instead of `tail`.
-    memory : float, optional
-        K in lambda = 1 - 1/(K L); 16, or 64 with `length`.
-    passes : int
-        Data-reuse passes, N_it.
+    length, memory, passes : int, float and int, optional
+        As in `cancel_files`.
     delay : float, optional
         Delay of the microphone in s, if it is known.
     most : float
@@ -222,7 +214,7 @@ def cancel_live(
         seconds = np.zeros(-(-playing.length // rate))
         report = Report(
             rate, playing.length, (channels, 1), length, passes, 0.0, 0.0, False, 0.0, seconds.copy(), seconds.copy(),
-            seconds.copy(), loud.clipped, seconds, playing.notes[:1],
+            seconds.copy(), loud.clipped, seconds, list(dict.fromkeys(playing.notes)),  # twice the same file
         )  # fmt: skip
         work = Work(report, canceller, loud.rms, stack.enter_context(Writer(Path(residual), rate, 1)))
         live = _Live(playing, work, length, most)

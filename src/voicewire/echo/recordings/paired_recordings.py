@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from voicewire.echo.recordings.delay_estimation import Alignment, Peak, alignment, phat
-from voicewire.echo.recordings.delay_track import Break
+from voicewire.echo.recordings.conditions import runs
+from voicewire.echo.recordings.delay_estimation import Alignment, Break, Peak, alignment, phat
 from voicewire.echo.recordings.input_validation import SignalError
 from voicewire.echo.recordings.sources import OfArray, OfFile, Source
 
@@ -63,9 +63,8 @@ def _flat(samples: Samples, peak: float) -> int:
     total = 0
     for channel in samples.T:
         for top in (channel >= _FLAT * peak, channel <= -_FLAT * peak):
-            edges = np.flatnonzero(np.diff(np.concatenate([[0], top.view(np.int8), [0]])))
-            runs = edges[1::2] - edges[0::2]
-            total += int(runs[runs >= _RUN].sum())
+            sizes = np.diff(runs(top))
+            total += int(sizes[sizes >= _RUN].sum())
     return total
 
 

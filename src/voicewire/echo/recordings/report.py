@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voicewire.echo.recordings.delay_track import Break
+from voicewire.echo.recordings.delay_estimation import Break
 from voicewire.echo.two_path_filter import Change
 
-__all__ = ["Report", "decibels"]
+__all__ = ["ABOVE", "Report", "decibels"]
 
 Samples = NDArray[np.float64]
+ABOVE = 1e-4
+"""Share of the microphone's power above the band of a lower rate, below which the filter works at that rate."""
 _ECHO, _NONE = 0.5, 0.2  # shares of echo in what is left: it is echo, or none
 _TOLD = 6  # new beginnings that the lines name; the object for JSON has all
 
@@ -80,7 +82,7 @@ class Report:
     breaks : list of Break
         Places at which the delay jumped, and was followed.
     worked_at : int
-        Rate at which the filter worked, Hz: lower than `sr` where there was nothing above; 0 for the same.
+        Rate at which the filter worked, Hz: lower than `sr` where next to nothing lies above; 0 for the same.
     passed : (bool, bool)
         Whether the far end and the microphone held a constant, so that both went through a high-pass.
     lost : float
@@ -221,7 +223,9 @@ class Report:
             hertz, share = self.tone
             said.append(f"a steady tone of {hertz:.0f} Hz holds {100 * share:.0f} % of what is left in the second half")
         if 0 < self.worked_at < self.sr:
-            said.append(f"cancelled at {self.worked_at} Hz: there is nothing to cancel above")
+            said.append(
+                f"cancelled at {self.worked_at} Hz: above lies less than {100 * ABOVE:g} % of the microphone's power"
+            )
         return said
 
     def _told(self) -> list[str]:

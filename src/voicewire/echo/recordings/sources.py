@@ -11,15 +11,16 @@ from scipy import signal
 
 from voicewire._kit import _sound_file
 from voicewire._kit._sound_file import silent_library
-from voicewire.echo.recordings.input_validation import SignalError
+from voicewire.echo.recordings.input_validation import finite
 
-__all__ = ["Decimated", "HighPassed", "OfArray", "OfFile", "Source", "raised"]
+__all__ = ["PASS", "REACH", "Decimated", "HighPassed", "OfArray", "OfFile", "Source", "raised"]
 
 Samples = NDArray[np.float64]
 CUT: Final = 20.0  # Hz: below is no sound that a loudspeaker makes
 _RUN_IN: Final = 0.25  # s after which a high-pass has forgotten how it began
-_TAPS: Final = 40  # samples of the lower rate on each side that a lower or a higher rate is made from
-_PASS: Final = 0.9  # of the lower rate's band is kept
+REACH: Final = 40
+"""Samples of the lower rate on each side that a lower or a higher rate is made from."""
+PASS: Final = 0.9  # of the lower rate's band is kept
 
 
 class Source(Protocol):
@@ -76,9 +77,7 @@ class OfFile:
                 self.file.seek(begin)
                 piece = self.file.read(end - begin, always_2d=True)
             found[begin - start : begin - start + len(piece)] = piece
-        if not np.isfinite(found).all():
-            n = start + int(np.flatnonzero(~np.isfinite(found).all(axis=1))[0])
-            raise SignalError(f"{self.name} is not finite at sample {n}: cut or repair the recording there")
+        finite(found, self.name, start)
         return found
 
 
@@ -126,8 +125,8 @@ class HighPassed:
 
 def _low_pass(factor: int) -> Samples:
     """A symmetric low-pass for a rate that is `factor` times lower: its stop band begins at half of that rate."""
-    edge = (1 + _PASS) / 2 / factor
-    return np.asarray(signal.firwin(2 * _TAPS * factor + 1, edge, window=("kaiser", 9.0)))
+    edge = (1 + PASS) / 2 / factor
+    return np.asarray(signal.firwin(2 * REACH * factor + 1, edge, window=("kaiser", 9.0)))
 
 
 class Decimated:
@@ -141,17 +140,14 @@ class Decimated:
 
     def read(self, start: int, count: int) -> Samples:
         """`count` frames from `start` on."""
-        reach = _TAPS * self.factor
+        reach = REACH * self.factor
         given = self.inner.read(start * self.factor - reach, (count - 1) * self.factor + 2 * reach + 1)
         passed = signal.upfirdn(self._taps, given, 1, self.factor, axis=0)
-        return np.asarray(passed[2 * _TAPS : 2 * _TAPS + count])
+        return np.asarray(passed[2 * REACH : 2 * REACH + count])
 
 
 def raised(low: Samples, factor: int) -> Samples:
-    """Samples at a rate `factor` times as high; `reach` samples at both ends of `low` are run-in and left out."""
+    """Samples at a rate `factor` times as high; `REACH` samples at both ends of `low` are run-in and left out."""
     high = signal.upfirdn(factor * _low_pass(factor), low, factor, 1, axis=0)
-    return np.asarray(high[2 * _TAPS * factor : factor * (len(low) + 0)])
+    return np.asarray(high[2 * REACH * factor : factor * len(low)])
 
-
-REACH: Final = _TAPS
-"""Samples of the lower rate that `raised` needs on each side."""

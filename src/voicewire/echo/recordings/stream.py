@@ -6,29 +6,33 @@ Explained in ``notebooks/echo/01_adaptive_filters.ipynb``.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
 from voicewire._kit import checks
-from voicewire.echo.recordings.conditions import constant_runs, explained, steady_tone
-from voicewire.echo.recordings.delay_estimation import CLEAR, Alignment, phat
-from voicewire.echo.recordings.delay_track import Break, breaks
+from voicewire.echo.recordings.conditions import constant_runs, explained, runs, steady_tone
+from voicewire.echo.recordings.delay_estimation import CLEAR, Alignment, Break, breaks, phat
 from voicewire.echo.recordings.paired_recordings import Heard, Pair
-from voicewire.echo.recordings.report import Report
-from voicewire.echo.recordings.sources import REACH, Decimated, HighPassed, OfFile, Source
+from voicewire.echo.recordings.report import ABOVE, Report
+from voicewire.echo.recordings.sources import PASS, REACH, Decimated, HighPassed, OfFile, Source
 from voicewire.echo.recordings.work import Kept, Work, Writer, lead, part
 from voicewire.echo.two_path_filter import Guarded
 
-__all__ = ["Settings", "cancel_files", "cancel_pair", "judge_talk"]
+__all__ = ["OPTIONS", "Settings", "cancel_files", "cancel_pair", "judge_talk"]
 
 Samples = NDArray[np.float64]
 _TAIL: Final = 80.0  # ms of the room's answer that a mono filter models
 _STEREO: Final = 512  # taps of each of the four paths, at most, and of the one of mono
 _MONO: Final = 2048
-_HIGHEST: Final = 1e-4  # share of the microphone's power above the lower rate's band that may be left there
+OPTIONS: Final[dict[str, Any]] = {
+    "length": checks.maybe(checks.whole(1, 2**14)), "memory": checks.maybe(checks.positive),
+    "passes": checks.whole(1, 1000), "delay": checks.maybe(checks.number(-3600.0, 3600.0)),
+    "most": checks.number(1e-3, 60.0), "tail": checks.maybe(checks.number(1.0, 1000.0)),
+}  # fmt: skip
+"""What may be chosen, in s but for the tail's ms: refused at the door of each function that takes them."""
 _LARGE: Final = 0.1  # of the root mean square: a constant that is too large to be the filter's to model
 _LONE: Final = 3.0  # times the far end's share: the far end's constant can't be the cause of the microphone's
 _NEAR: Final = 0.02  # s from a gap within which a jump of the delay is that gap's
@@ -51,7 +55,9 @@ class Settings(NamedTuple):
         if self.length is not None:
             return 1
         lower = range(both.rate // 16000, 1, -1)
-        return next((factor for factor in lower if _above(both, both.rate / factor) < _HIGHEST), 1)
+        power = _spectrum(both) if lower else np.zeros(1)
+        above = (float(power[round(PASS * (power.size - 1) / factor) :].sum()) for factor in lower)
+        return next((factor for factor, high in zip(lower, above, strict=True) if high < ABOVE * power.sum()), 1)
 
     def taps(self, channels: tuple[int, int], rate: int) -> tuple[int, float]:
         """Taps of each path, and K."""
@@ -73,16 +79,15 @@ class Settings(NamedTuple):
         return length, memory
 
 
-def _above(both: Pair, rate: float) -> float:
-    """Share of the microphone's power that a lower rate has no room for, over at most 32 pieces of a second."""
+def _spectrum(both: Pair) -> Samples:
+    """The microphone's power over frequency, from 0 to half of the rate, of all seconds together."""
     size = min(both.rate, both.length)
-    total = high = 0.0
-    for start in np.unique(np.linspace(0, both.length - size, min(32, -(-both.length // size))).astype(int)):
-        piece = both.read(1, int(start), size)
-        power = np.abs(np.fft.rfft((piece - piece.mean(axis=0)) * np.hanning(size)[:, None], axis=0)) ** 2
-        edge = round(0.9 * rate / 2 * size / both.rate)
-        total, high = total + float(power.sum()), high + float(power[edge:].sum())
-    return high / total if total > 0 else 0.0
+    fade = np.hanning(size)[:, None]
+    power = np.zeros(size // 2 + 1)
+    for start in range(0, both.length, size):
+        piece = both.read(1, min(start, both.length - size), size)
+        power += np.sum(np.abs(np.fft.rfft((piece - piece.mean(axis=0)) * fade, axis=0)) ** 2, axis=1)
+    return power
 
 
 def cancel_pair(both: Pair, out: Writer | Kept, settings: Settings) -> Report:
@@ -180,11 +185,7 @@ def _without_constant(both: Pair, played: Heard, heard: Heard) -> tuple[bool, bo
     return passed
 
 
-@checks.takes(
-    length=checks.maybe(checks.whole(1, 2**14)), memory=checks.maybe(checks.positive), passes=checks.whole(1, 1000),
-    delay=checks.maybe(checks.number(-3600.0, 3600.0)), most=checks.number(1e-3, 60.0),
-    tail=checks.maybe(checks.number(1.0, 1000.0)),
-)  # fmt: skip
+@checks.takes(**OPTIONS)
 def cancel_files(
     far: str | Path, microphone: str | Path, residual: str | Path, *, length: int | None = None,
     memory: float | None = None, passes: int = 1, delay: float | None = None, most: float = 1.0,
@@ -266,6 +267,5 @@ def judge_talk(report: Report, both: Pair, left: Source) -> None:
 
 def _spans(marked: NDArray[np.bool_]) -> list[tuple[int, int]]:
     """First and last second of each run, the longest first."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], marked.view(np.int8), [0]])))
-    spans = list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
+    spans = [(int(first), int(last)) for first, last in runs(marked)]
     return sorted(spans, key=lambda span: span[0] - span[1])

@@ -21,9 +21,7 @@ from voicewire.echo.two_path_filter import Guarded
 __all__ = ["Kept", "Work", "Writer", "lead", "part"]
 
 Samples = NDArray[np.float64]
-_BEFORE = (
-    0.01  # s before the strongest sound that the filter still sees: the straight way may be weaker, and is earlier
-)
+_BEFORE = 0.01  # s before the strongest sound that the filter still sees: the straight way, weaker, may be earlier
 _PART = 0.25  # s that are worked on at once
 
 
