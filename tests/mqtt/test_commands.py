@@ -230,11 +230,9 @@ async def test_a_client_says_so_too() -> None:
 
 
 @pytest.mark.parametrize("pattern", ["a/#/b", "a#", "+a", "a/b+/c"])
-def test_a_filter_to_deny_is_checked(pattern: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as end:
-        main(["broker", "--deny-subscribe", "a/#", "--deny-subscribe", pattern])
-    err = capsys.readouterr().err
-    assert end.value.code == 2 and err.count("\n") == 1 and "--deny-subscribe" in err and repr(pattern) in err
+def test_a_filter_to_deny_is_checked(pattern: str, not_started: Callable[..., str]) -> None:
+    line = not_started("--deny-subscribe", "a/#", "--deny-subscribe", pattern, status=2)
+    assert "--deny-subscribe" in line and repr(pattern) in line
 
 
 @given(st.text(st.characters(categories=["Cc", "Cf", "Zl", "Zp", "L"], exclude_characters="\0"), min_size=1))
