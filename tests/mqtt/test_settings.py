@@ -153,7 +153,8 @@ def test_blanks_make_no_names(file: Path, above: list[str], blanks: str, where: 
     """A comment that is moved to the right is no account, and a name has no blanks around it."""
     wrong = (f"{blanks}# bob: disabled until May", f"{blanks}ann:secret", f"ann{blanks}:secret")[where]
     file.write_text("\n".join([*above, wrong]), encoding="utf-8")
-    with pytest.raises(ConfigError, match=rf", line {len(above) + 1}: blanks "):
+    what = ("before '#'", "around the name", "around the name")[where]
+    with pytest.raises(ConfigError, match=rf", line {len(above) + 1}: blanks {what}"):
         Passwords(file)
 
 
