@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import voicewire
 from voicewire import __version__
 from voicewire._kit._optional import told
-from voicewire._kit.options import PathOption
+from voicewire._kit.options import PathOption, visible
 
 __all__ = ["main", "parser"]
 
@@ -47,8 +47,7 @@ class Parser(argparse.ArgumentParser):
         super().__init__(*given, **{"formatter_class": Screen, **named})
 
     def error(self, message: str) -> NoReturn:
-        line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in " ".join(message.split()))
-        self.exit(2, f"{self.prog}: {line} (see '{self.prog} --help')\n")
+        self.exit(2, f"{self.prog}: {_line(message)} (see '{self.prog} --help')\n")
 
 
 def parser(command: str | None = None) -> Parser:
@@ -164,8 +163,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _told(message: str, status: int) -> int:
-    print(f"voicewire: {' '.join(message.split())}", file=sys.stderr)
+    print(f"voicewire: {_line(message)}", file=sys.stderr)
     return status
+
+
+def _line(message: str) -> str:
+    """One line, in which no character is one that a terminal obeys."""
+    return visible(" ".join(message.split()))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
-"""A broker for each module of tests, and one made to measure."""
+"""A broker for each module of tests, one made to measure, and one that is expected not to start."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
@@ -22,3 +24,18 @@ def broker() -> Iterator[Callable[..., BrokerThread]]:
     """Start brokers with settings of one's own."""
     with ExitStack() as stack:
         yield lambda **settings: stack.enter_context(BrokerThread(Config(port=0, **settings)))
+
+
+@pytest.fixture
+def not_started() -> Callable[..., str]:
+    """What `voicewire broker` says, which must refuse to start: where it starts, the time limit ends it and the test.
+    """
+
+    def run(*words: str, status: int = 1) -> str:
+        command = [sys.executable, "-m", "voicewire", "broker", "--quiet", "-p", "0", *words]
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        assert ended.returncode == status, ended.stderr
+        (line,) = ended.stderr.splitlines()
+        return line
+
+    return run

@@ -263,7 +263,7 @@ class ThreadHouse:
         async def look() -> list[str]:
             return inside(self.thread.broker)
 
-        return self.errors.lines + asyncio.run_coroutine_threadsafe(look(), self.thread._loop).result(STARVED)
+        return self.errors.lines + asyncio.run_coroutine_threadsafe(look(), self.thread.broker.loop).result(STARVED)
 
     def left(self) -> dict[str, int]:
         async def count() -> dict[str, int]:
@@ -272,7 +272,7 @@ class ThreadHouse:
             others = [t for t in asyncio.all_tasks() if t not in mine and "_serve" not in repr(t)]
             return {"connections": len(broker.connections), "tasks": len(others), "jobs": len(broker.work)}
 
-        return asyncio.run_coroutine_threadsafe(count(), self.thread._loop).result(STARVED)
+        return asyncio.run_coroutine_threadsafe(count(), self.thread.broker.loop).result(STARVED)
 
     def memory(self) -> int:
         gc.collect()

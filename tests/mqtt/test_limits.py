@@ -20,7 +20,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from waiting import eventually
 
-from voicewire.mqtt import Access, BrokerThread, ConfigError, Limits, MalformedError, RefusedError
+from voicewire.mqtt import (
+    Access,
+    BrokerThread,
+    Config,
+    ConfigError,
+    Limits,
+    MalformedError,
+    MemoryBroker,
+    RefusedError,
+)
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.client import Client
 from voicewire.mqtt.config import Permissions, covers, load
@@ -39,6 +48,21 @@ def test_packet_too_large(broker: Start) -> None:
         wire.quiet()
         wire.send(p.encode(p.Publish("t", bytes(1000)))[:10])
         wire.closed()
+
+
+@given(st.integers(30, 300), st.integers(-20, 20), st.integers(0, 2))
+def test_a_packet_is_taken_up_to_the_limit_and_not_beyond(limit: int, beyond: int, qos: int) -> None:
+    """Below 128 bytes, too, where a size has one byte."""
+    payload = bytes(limit + beyond - 3 - (2 if qos else 0))
+    with MemoryBroker(Config(limits=Limits(max_packet=limit))) as broker, broker.wire() as wire:
+        wire.send(p.Connect("c"))
+        wire.expect(p.Connack(False, 0))
+        wire.send(p.Publish("t", payload, qos, packet_id=1 if qos else 0))
+        if beyond > 0:
+            wire.closed()
+        else:
+            wire.expect(*((), (p.Puback(1),), (p.Pubrec(1, 2),))[qos])
+            wire.quiet()
 
 
 def test_strangers_are_not_read_from(port: int) -> None:

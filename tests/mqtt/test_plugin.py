@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import subprocess
 import sys
 import threading
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from voicewire.mqtt import Broker, BrokerThread, Client, Config, DisconnectedError, MemoryBroker, MQTTError
+from voicewire.mqtt import (
+    BlockingClient,
+    Broker,
+    BrokerThread,
+    Client,
+    Config,
+    DisconnectedError,
+    MemoryBroker,
+    MQTTError,
+)
 from voicewire_book import paths
 
 TESTS = """
@@ -97,6 +108,26 @@ def test_without_an_event_loop() -> None:
     assert threading.active_count() == before
 
 
+def test_all_calls_are_there_and_take_the_same() -> None:
+    waits = {name for name, value in vars(Client).items() if inspect.iscoroutinefunction(value) and name[0] != "_"}
+    assert {*vars(BlockingClient)} & waits == waits - {"post"}
+    for name in waits - {"post"}:
+        theirs, mine = getattr(Client, name), getattr(BlockingClient, name)
+        assert inspect.signature(theirs) == inspect.signature(mine) and not inspect.iscoroutinefunction(mine)
+
+
+def test_several_threads_may_ask_before_and_after_it_connects_again() -> None:
+    """Questions wait for each other, in one event loop and then in another."""
+    patterns = ["no", "fine"] * 5
+    with Broker(Config(port=0, deny_subscribe=("no",))) as broker, Client(port=broker.port) as client:
+        for _ in range(2):
+            with ThreadPoolExecutor(len(patterns)) as threads:
+                told = list(threads.map(client.refusal, patterns))
+            assert ["deny_subscribe" in reason for reason in told] == [pattern == "no" for pattern in patterns]
+            client.disconnect()
+            client.connect()
+
+
 def test_a_receive_without_end_ends_with_the_connection() -> None:
     with Broker(Config(port=0)) as broker, Client(port=broker.port) as client:
         heard: list[BaseException] = []
@@ -109,7 +140,7 @@ def test_a_receive_without_end_ends_with_the_connection() -> None:
 
         waiting = threading.Thread(target=wait)
         waiting.start()
-        client._client.abort()  # type: ignore[attr-defined]
+        client._client.abort()
         waiting.join(60)
         assert len(heard) == 1
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voicewire.mqtt import (
@@ -48,8 +50,9 @@ def test_no_shared_subscription_is_granted_and_then_silent(asked: list[tuple[str
             wire.expect(p.Suback(i, (0,)))
             got = wire.publication()
             assert got.topic == "$SYS/broker/why/reason" and b"which MQTT 3.1.1 does not have" in got.payload
-        wire.send(p.Publish(asked[0][0].replace("+", "x").replace("#", "y"), b"nowhere", 1, packet_id=9))
+        wire.send(p.Publish(asked[0][0].replace("+", "x").replace("#", "y"), b"nowhere", 1, True, packet_id=9))
         wire.expect(p.Puback(9))
+        assert {topic.partition("/")[0] for topic in broker.broker.router.retained.messages} <= {"$SYS"}
         assert broker.broker.router.tree.count == 2  # questions are no subscriptions
 
 
@@ -88,6 +91,7 @@ def test_the_log_has_a_refusal_once_a_session(broker: Start, caplog: pytest.LogC
 @pytest.mark.parametrize("qos", [0, 1, 2])
 @pytest.mark.parametrize(("size", "limit", "words"), [
     (20_000_000, 16 * 2**20, "(16 MiB)"), (100_000, 70_000, "(70,000 bytes)"), (2**20, 2**20, "(1 MiB)"),
+    (2_000, 1_000, "(1,000 bytes)"), (1_000, 1_000, "(1,000 bytes)"), (60, 50, "(50 bytes)"),
 ])  # fmt: skip
 async def test_a_message_that_is_too_large_is_called_that(qos: int, size: int, limit: int, words: str) -> None:
     limits = Limits(max_packet=limit)
@@ -103,6 +107,102 @@ async def test_a_message_that_is_too_large_is_called_that(qos: int, size: int, l
         await client.publish("t", bytes(limit - 7), qos)
         await client.flush()
         await client.disconnect()
+
+
+SIZES = st.lists(st.integers(0, 985), max_size=4)
+
+
+@given(SIZES, SIZES, SIZES, st.integers(0, 2), st.integers(1_001, 3_000))
+@settings(max_examples=30)
+def test_who_published_is_told_whatever_was_sent_around_it(
+    first: list[int], before: list[int], after: list[int], qos: int, size: int
+) -> None:
+    """Each that waits is told, and who publishes next where nobody waits (QoS 0); what fits goes on in the session."""
+    asyncio.run(_told_around(first, before, after, qos, size))
+
+
+async def _told_around(first: list[int], before: list[int], after: list[int], qos: int, size: int) -> None:
+    async with Broker(Config(port=0, limits=Limits(max_packet=1_000))) as broker:
+        client = Client(port=broker.port, client_id="c", clean=False)
+        await client.connect()
+        for each in first:
+            await client.publish("t", bytes(each), qos)
+        sent = [client.publish(f"t{each}", bytes(each), qos) for each in (*before, size, *after)]
+        found = await asyncio.gather(*sent, return_exceptions=True)
+        if qos:
+            assert {type(each) for each in found[len(before) :]} == {DisconnectedError}
+            found = [each for each in found if isinstance(each, Exception)]  # the broker may have had what came before
+        else:
+            await eventually_lost(client)
+            found = [await said_by(client.publish("next")), await said_by(client.flush())]
+        assert re.fullmatch(rf"'t{size}': a message of \S+ bytes is larger than the broker takes \(1,000 bytes\)",
+                            *{str(each) for each in found})  # fmt: skip
+        await client.connect()
+        await client.flush()
+        assert not client._pending or qos == 2
+        await client.disconnect()
+
+
+async def eventually_lost(client: Client) -> None:
+    while client._transport is not None:
+        await asyncio.sleep(0.001)
+
+
+async def said_by(attempt: Coroutine[Any, Any, object]) -> BaseException | None:
+    try:
+        await attempt
+    except DisconnectedError as error:
+        return error
+    return None
+
+
+async def test_a_post_is_told_too() -> None:
+    async with Broker(Config(port=0, limits=Limits(max_packet=1_000))) as broker, Client(port=broker.port) as client:
+        task = await client.post("t", bytes(2_000))
+        with pytest.raises(DisconnectedError, match=r"'t': a message of 2,0\d\d bytes is larger .*\(1,000 bytes\)"):
+            await task
+
+
+@pytest.mark.parametrize("qos", [0, 1, 2])
+async def test_a_broker_is_asked_only_where_a_message_was_on_its_way(qos: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And what fits has not ended the connection: the error stays as it is."""
+    asked: list[int | None] = []
+    plain = Client._packet_limit
+
+    async def limit(self: Client) -> int | None:
+        asked.append(await plain(self))
+        return asked[-1]
+
+    monkeypatch.setattr(Client, "_packet_limit", limit)
+    async with Broker(Config(port=0, limits=Limits(max_packet=1_000))) as broker:
+        client = Client(port=broker.port, client_id="c")
+        for on_its_way in (False, True):
+            await client.connect()
+            await client.publish("t", bytes(900), qos)
+            await client.flush()
+            if on_its_way:
+                client._send(p.Publish("t", bytes(500)))
+            broker.sessions["c"].connection.close(will=True)  # type: ignore[union-attr]
+            await eventually_lost(client)
+            for attempt in (client.publish("t", b"", qos), client.flush()):
+                said = str(await said_by(attempt))
+                assert re.fullmatch(r"the broker closed the connection|connection lost: [^()]*", said), said
+            assert asked == ([1_000] if on_its_way else [])
+
+
+async def test_the_end_that_a_client_makes_is_not_called_the_brokers() -> None:
+    async with Broker(Config(port=0)) as broker:
+        async with Client(port=broker.port) as client:
+            pass
+        with pytest.raises(DisconnectedError, match="^the client has disconnected$"):
+            await client.publish("t", b"x", 1)
+
+
+async def test_a_broker_is_not_said_to_lack_e_mqtt_where_the_connection_had_ended() -> None:
+    async with Broker(Config(port=0, limits=Limits(max_packet=1_000))) as broker, Client(port=broker.port) as client:
+        await client.publish("t", bytes(2_000))
+        with pytest.raises(DisconnectedError, match="larger than the broker takes"):
+            await client.publish("t", b"x", wait_for=1)
 
 
 async def test_of_another_end_no_cause_is_made_up() -> None:

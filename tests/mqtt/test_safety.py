@@ -45,7 +45,7 @@ def inside(b: BrokerThread, do: Callable[[], Any]) -> Any:
     async def call() -> Any:
         return do()
 
-    return asyncio.run_coroutine_threadsafe(call(), b._loop).result(20)
+    return asyncio.run_coroutine_threadsafe(call(), b.broker.loop).result(20)
 
 
 # ---------------------------------------------------------------------- one client's fault is its own

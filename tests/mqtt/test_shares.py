@@ -169,7 +169,7 @@ def held(b: BrokerThread) -> int:
     async def count() -> int:
         return sum(len(c.rest) for c in b.broker.connections if c.rest is not None)
 
-    return asyncio.run_coroutine_threadsafe(count(), b._loop).result(20)
+    return asyncio.run_coroutine_threadsafe(count(), b.broker.loop).result(20)
 
 
 def half(wire: Wire, size: int = LARGE, share: float = 0.9) -> None:
@@ -288,7 +288,7 @@ def test_time_in_which_the_broker_does_not_read_is_not_the_clients(broker: Start
         whole = p.encode(p.Publish("x", b"y" * 1000, 1, packet_id=9))
         busy.send(whole[:500])
         assert eventually(lambda: held_back.rest is not None)
-        b._loop.call_soon_threadsafe(deaf.pressure.hold_back, held_back.pressure)
+        b.broker.loop.call_soon_threadsafe(deaf.pressure.hold_back, held_back.pressure)
         assert eventually(lambda: deaf.pressure.stalled)  # for 4 s
         time.sleep(0.6)  # time for a look or two at who is late
         busy.send(whole[500:])
@@ -315,7 +315,7 @@ def test_who_does_not_read_gets_so_much_time_only(broker: Start, reads: bool) ->
             busy.quiet()
         assert connection.congested
         last = p.encode(p.Publish("x", b"y" * 1000, 1, packet_id=9))
-        asyncio.run_coroutine_threadsafe(begin(connection, last[:500]), b._loop).result(20)
+        asyncio.run_coroutine_threadsafe(begin(connection, last[:500]), b.broker.loop).result(20)
         began = time.monotonic()
         if reads:
             time.sleep(2.0)

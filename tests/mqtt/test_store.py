@@ -130,13 +130,13 @@ def test_full_disk(tmp_path: Path) -> None:
             store.execute(f"pragma max_page_count={pages}")
             full.set()
 
-        b._loop.call_soon_threadsafe(fill)
+        b.broker.loop.call_soon_threadsafe(fill)
         assert full.wait(5)
         pub.send(*(p.Publish("t", bytes(3000), 1, packet_id=i) for i in range(2, 40)))
         with pytest.raises(TimeoutError):
             pub.receive(0.5)
         assert b.broker.outbox.stuck
-        b._loop.call_soon_threadsafe(store.execute, "pragma max_page_count=1000000")
+        b.broker.loop.call_soon_threadsafe(store.execute, "pragma max_page_count=1000000")
         pub.expect(*(p.Puback(i) for i in range(2, 40)))
         wire.send(p.Puback(got.packet_id))
         assert [len(wire.publication().payload) for _ in range(38)] == [3000] * 38

@@ -103,11 +103,8 @@ def number(
         plain = _scalar(name, value, error)
         if (infinite and plain == math.inf) or (nan and math.isnan(plain)):
             return plain
-        if not math.isfinite(plain):
-            raise error(f"{name} is {plain}: give a finite number")
-        outside = plain < low or plain > high
-        if outside or (above is not None and plain <= above) or (below is not None and plain >= below):
-            raise error(f"{name} is {plain:g}: it must be {bounds.span(low, high, above, below)}")
+        if said := bounds.wrong(plain, low, high, above, below):
+            raise error(f"{name} is {said}")
         return plain
 
     return rule

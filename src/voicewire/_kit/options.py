@@ -11,16 +11,17 @@ import argparse
 import json
 import math
 import tempfile
+import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from voicewire._kit.bounds import LARGEST, MOST, span
+from voicewire._kit.bounds import LARGEST, MOST, wrong
 
 __all__ = [
     "PathOption", "folder", "new_file", "number", "positive", "print_json", "readable", "readable_or_folder",
-    "readable_up_to", "seed", "share", "text", "whole",
+    "readable_up_to", "seed", "share", "text", "visible", "whole",
 ]  # fmt: skip
 
 
@@ -34,11 +35,8 @@ def number(
             value = float(text)
         except ValueError:
             raise argparse.ArgumentTypeError(f"{text!r:.40} is not a number") from None
-        if not math.isfinite(value):
-            raise argparse.ArgumentTypeError(f"the value is {value}: give a finite number")
-        outside = value < low or value > high
-        if outside or (above is not None and value <= above) or (below is not None and value >= below):
-            raise argparse.ArgumentTypeError(f"the value is {value:g}: it must be {span(low, high, above, below)}")
+        if said := wrong(value, low, high, above, below):
+            raise argparse.ArgumentTypeError(f"the value is {said}")
         return value
 
     return convert
@@ -152,6 +150,22 @@ def _path(given: str) -> Path:
     except OSError as error:
         raise argparse.ArgumentTypeError(f"{given!r:.40}: {error.strerror}") from None
     return Path(given)
+
+
+_JOINERS = "\u200c\u200d"
+"""Without width, and part of words and of emoji."""
+
+
+def visible(text: str) -> str:
+    """Return a text in which every character can be seen: control characters, and what turns the direction of text.
+
+    They are written as Python writes them; a backslash stays as it is, so JSON is what can be read back.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() or c in _JOINERS or unicodedata.category(c) == "Zs" else ascii(c)[1:-1] for c in text
+    )
 
 
 def print_json(value: object) -> None:

@@ -1,6 +1,5 @@
-from voicewire.mqtt.blocking_client import BlockingClient
 from voicewire.mqtt.broker import Broker
-from voicewire.mqtt.client import Client
+from voicewire.mqtt.client import BlockingClient, Client
 from voicewire.mqtt.client_delivery import Delivery
 from voicewire.mqtt.config import Access, Config, ConfigError, Limits
 from voicewire.mqtt.config import load as load_config

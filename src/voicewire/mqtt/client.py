@@ -9,31 +9,35 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import json
 import ssl
 import time
 import uuid
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator
 from dataclasses import replace
-from typing import Literal, cast
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast
 
 from voicewire.mqtt import packets as p
-from voicewire.mqtt.blocking_client import BlockingClient
-from voicewire.mqtt.client_delivery import Delivery, Pending, confirmed, ids, outcome
+from voicewire.mqtt.client_delivery import Delivery, Pending, Unread, confirmed, ids, outcome
 from voicewire.mqtt.decoder import Decoder, read_length
 from voicewire.mqtt.errors import DisconnectedError, MalformedError, MQTTError, RefusedError
+from voicewire.mqtt.loop_thread import LoopThread
 from voicewire.mqtt.sessions.hold import Report
 from voicewire.mqtt.topics import LIMITS, WHY, check_filter
 
-__all__ = ["Client"]
+__all__ = ["BlockingClient", "Client"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 LISTS = "$e2e/report/ids/"
 """Where the broker tells who is subscribed to a topic."""
 LARGE = 65536
-"""Bytes of a PUBLISH from which on an end of the connection may be because of its size: then the broker is asked."""
+"""Bytes of a PUBLISH from which on it is named when the connection ends before the broker is known to have it."""
 ASKED = 5.0
-"""Seconds that such a question may take."""
+"""Seconds that a question about a limit or a refusal may take."""
 Observer = Callable[[str, p.Packet, float], None]
 
 
@@ -41,7 +45,7 @@ class Client(asyncio.Protocol):
     """One client; use it as an asynchronous context manager, or call `connect` and `disconnect`.
 
     A program without an event loop writes ``with Client(…) as client`` and gets a
-    :class:`~voicewire.mqtt.blocking_client.BlockingClient`, whose calls need no ``await``.
+    :class:`BlockingClient`, whose calls need no ``await``.
 
     Parameters
     ----------
@@ -107,8 +111,8 @@ class Client(asyncio.Protocol):
         self._lists: dict[str, list[asyncio.Future[bytes]]] = {}
         self._questions: dict[str, asyncio.Future[bytes]] = {}
         self._one_question = asyncio.Lock()
-        self._large: tuple[str, int] | None = None  # topic and size of what the broker may not have read yet
-        self._pings: deque[tuple[tuple[str, int] | None, asyncio.Future[None] | None]] = deque()
+        self._unread: Unread = None
+        self._pings: deque[tuple[Unread, asyncio.Future[None] | None]] = deque()
         self._posted: set[asyncio.Task[Delivery]] = set()
         self._received: set[int] = set()
         self._inbox: asyncio.Queue[p.Publish | None] = asyncio.Queue()
@@ -174,6 +178,7 @@ class Client(asyncio.Protocol):
             await self._closed
         self._decoder = Decoder()
         self._speaks_qos3 = False
+        self._one_question = asyncio.Lock()  # of this loop, which may be another one than before
         self._open_inbox()
         self._connack = loop.create_future()
         self._closed = loop.create_future()
@@ -212,7 +217,8 @@ class Client(asyncio.Protocol):
             return
         if not self._transport.is_closing():  # else it would hide the error that has ended the connection
             self._send(p.Disconnect())
-        self._large = None
+            self._reason = "the client has disconnected"
+        self._unread = None
         self._transport.close()
         if self._closed is not None:
             await self._closed
@@ -222,7 +228,7 @@ class Client(asyncio.Protocol):
         self._abort("aborted")
 
     def _abort(self, reason: str) -> None:
-        self._reason, self._large = reason, None
+        self._reason, self._unread = reason, None
         if self._transport is not None:
             self._transport.abort()
 
@@ -253,7 +259,7 @@ class Client(asyncio.Protocol):
             Keep it for subscribers to come.
         wait_for : int or "all", optional
             Publish with E-MQTT's QoS 3 and return when so many subscribers have acknowledged (0: the first). To go on
-            meanwhile, as in the paper's asynchronous mode, there is `post`.
+            meanwhile, as in the paper's asynchronous mode, there is `Client.post`.
         subscribers : iterable of str
             Client ids that count; `wait_for` defaults to all of them.
         timeout : float, optional
@@ -273,8 +279,8 @@ class Client(asyncio.Protocol):
             If they have not; says who is missing and why, and has the :class:`Delivery` so far.
         DisconnectedError
             If the connection ends before. After `connect` the message goes on if the session is not clean. Where a
-            message of 64 KiB or more was on its way, the broker is asked over a new connection how much it takes;
-            one that is larger is not sent again.
+            message was on its way, the broker is asked over a new connection how much it takes; one that is larger is
+            named, and not sent again.
         MalformedError
             If an argument is outside what the protocol allows.
         """
@@ -282,18 +288,16 @@ class Client(asyncio.Protocol):
         names = tuple(dict.fromkeys(subscribers))
         if wait_for is None and names:
             wait_for = len(names)
-        if wait_for is None:
-            packet = p.Publish(topic, data, qos, retain)
-            return await self._finish(packet, timeout) if qos else self._forget(packet)
-        packet, limit = confirmed(topic, data, retain, wait_for, names, timeout, report)
-        await self._ask_for_qos3()
-        return await self._finish(packet, limit)
-
-    async def _finish(self, packet: p.Publish, timeout: float | None) -> Delivery:
-        try:
-            return await outcome(self._begin(packet), packet, timeout)
-        except DisconnectedError as error:
-            raise await self._explained(error) from None
+        async with self._explaining():
+            if wait_for is not None:
+                packet, timeout = confirmed(topic, data, retain, wait_for, names, timeout, report)
+                await self._ask_for_qos3()
+            else:
+                packet = p.Publish(topic, data, qos, retain)
+            if packet.qos:
+                return await outcome(self._begin(packet), packet, timeout)
+            self._send(packet)
+            return Delivery(topic)
 
     async def flush(self, timeout: float = 60.0) -> None:
         """Wait until the broker has read all that was sent, at QoS 0 too (it answers PINGREQ in turn).
@@ -311,33 +315,46 @@ class Client(asyncio.Protocol):
             If there is no answer in `timeout` seconds.
         """
         answer: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        try:
+        async with self._explaining():
             self._send(p.Pingreq())
-            self._pings.append((self._large, answer))
+            self._pings.append((self._unread, answer))
             await asyncio.wait_for(answer, timeout)
-        except DisconnectedError as error:
-            raise await self._explained(error) from None
 
-    async def _explained(self, error: DisconnectedError) -> DisconnectedError:
+    @contextlib.asynccontextmanager
+    async def _explaining(self) -> AsyncIterator[None]:
+        """Where the connection ends, tell all who wait what it was about, if the broker says so: one asks it."""
+        try:
+            yield
+        except DisconnectedError as error:
+            async with self._one_question:
+                if self._unread is not None:
+                    said = await self._explained(str(error), *self._unread)
+                    self._unread = None
+                elif self._transport is None:
+                    said = self._reason
+                else:  # connected again meanwhile
+                    said = str(error)
+                if self._transport is None:
+                    self._reason = said
+            raise DisconnectedError(said) from None
+
+    async def _explained(self, error: str, topic: str, size: int) -> str:
         """Say what an end of the connection was about: a message that is larger than the broker takes, if it is."""
-        if self._large is None:
-            return error
-        (topic, size), self._large = self._large, None
         limit = await self._packet_limit()
         if limit is None or size <= limit:
-            return DisconnectedError(f"{error} while {size:,} bytes were being sent to {topic!r}")
+            return error if size < LARGE else f"{error} while {size:,} bytes were being sent to {topic!r}"
         for packet_id, pending in list(self._pending.items()):
             if isinstance(pending.packet, p.Publish) and _size(p.encode(pending.packet)) > limit:
                 del self._pending[packet_id]  # sent again, it would only end the next connection
         most = f"{limit // 2**20} MiB" if limit % 2**20 == 0 else f"{limit:,} bytes"
-        return DisconnectedError(f"{topic!r}: a message of {size:,} bytes is larger than the broker takes ({most})")
+        return f"{topic!r}: a message of {size:,} bytes is larger than the broker takes ({most})"
 
     async def _packet_limit(self) -> int | None:
         """Ask over a new connection for the largest packet; a broker that is not ours has no answer."""
         asking = Client(self.host, self.port, username=self._connect.username, password=self._connect.password,
                         tls=self._tls)  # fmt: skip
         with contextlib.suppress(MQTTError, OSError):
-            async with asking:
+            async with asyncio.timeout(ASKED), asking:
                 told = await asking._ask(LIMITS, LIMITS)
                 limit = json.loads(told or b"{}").get("max_packet")
                 return limit if type(limit) is int else None
@@ -391,8 +408,15 @@ class Client(asyncio.Protocol):
         data = payload.encode() if isinstance(payload, str) else bytes(payload)
         names = tuple(dict.fromkeys(subscribers))
         packet, limit = confirmed(topic, data, retain, wait_for, names, timeout, report)
-        await self._ask_for_qos3()
-        task = asyncio.create_task(outcome(self._begin(packet), packet, limit))
+        async with self._explaining():
+            await self._ask_for_qos3()
+            pending = self._begin(packet)
+
+        async def waiting() -> Delivery:
+            async with self._explaining():
+                return await outcome(pending, packet, limit)
+
+        task = asyncio.create_task(waiting())
         self._posted.add(task)  # asyncio itself keeps no reference
         task.add_done_callback(self._told)
         return task
@@ -401,10 +425,6 @@ class Client(asyncio.Protocol):
         self._posted.discard(task)
         if not task.cancelled():
             task.exception()  # seen: nobody may be waiting for it
-
-    def _forget(self, packet: p.Publish) -> Delivery:
-        self._send(packet)
-        return Delivery(packet.topic)
 
     def _begin(self, packet: p.Publish) -> Pending:
         """Send a PUBLISH that will be answered."""
@@ -462,9 +482,12 @@ class Client(asyncio.Protocol):
         """Learn once a connection whether the broker speaks E-MQTT."""
         if self._speaks_qos3:
             return
+        open_and_read = self._transport is not None and not self._transport.is_closing() and self._unread is None
         try:
             codes = await self._request(lambda i: p.Subscribe(i, (("$e2e/hello", 3),)))
         except DisconnectedError:
+            if not open_and_read:  # an end that has another cause, or may have
+                raise
             raise MQTTError(
                 "the broker does not speak E-MQTT (it closed the connection at QoS 3); "
                 "wait_for and subscribers need one that does"
@@ -622,6 +645,7 @@ class Client(asyncio.Protocol):
         """
         self._transport = cast(asyncio.Transport, transport)
         self._paused = False
+        self._unread = None
         self._reason = "the broker closed the connection"
         self._heard = time.monotonic()
 
@@ -637,7 +661,9 @@ class Client(asyncio.Protocol):
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        error = DisconnectedError(self._reason if exc is None else f"connection lost: {exc}")
+        if exc is not None:
+            self._reason = f"connection lost: {exc}"
+        error = DisconnectedError(self._reason)
         waiting: list[asyncio.Future[object]] = [
             *cast("list[asyncio.Future[object]]", list(self._requests.values())),
             *(cast("asyncio.Future[object]", x.confirmed) for x in self._pending.values()),
@@ -680,8 +706,12 @@ class Client(asyncio.Protocol):
         if self._observer is not None:
             self._observer("out", packet, time.perf_counter())
         data = p.encode(packet)
-        if len(data) >= LARGE and isinstance(packet, p.Publish):
-            self._large = (packet.topic, _size(data))
+        if isinstance(packet, p.Publish):
+            size = _size(data)
+            if self._unread is None or size > self._unread[1]:
+                self._unread = packet.topic, size
+            if packet.packet_id in self._pending:
+                self._pending[packet.packet_id].unread = self._unread
         self._transport.write(data)
 
     def _take_id(self) -> int:
@@ -697,7 +727,7 @@ class Client(asyncio.Protocol):
             self._abort("the broker has not answered PINGREQ")
         elif self._transport is not None:
             self._send(p.Pingreq())
-            self._pings.append((self._large, None))
+            self._pings.append((self._unread, None))
             self._timer = asyncio.get_running_loop().call_later(keep_alive / 2, self._ping)
 
     def _handle(self, packet: p.Packet) -> None:
@@ -732,9 +762,8 @@ class Client(asyncio.Protocol):
             case p.Unsuback(packet_id):
                 self._resolve(packet_id, ())
             case p.Pingresp():
-                large, answer = self._pings.popleft() if self._pings else (None, None)
-                if large is self._large:
-                    self._large = None
+                unread, answer = self._pings.popleft() if self._pings else (None, None)
+                self._read(unread)
                 if answer is not None and not answer.done():
                     answer.set_result(None)
             case _:
@@ -747,11 +776,16 @@ class Client(asyncio.Protocol):
 
     def _confirm(self, packet_id: int, report: Report | None) -> None:
         pending = self._pending.get(packet_id)
+        if pending is not None:
+            self._read(pending.unread)
         if pending is not None and not pending.confirmed.done():
-            if isinstance(pending.packet, p.Publish) and self._large and self._large[0] == pending.packet.topic:
-                self._large = None
             pending.delivery.confirmed = time.perf_counter() - pending.sent
             pending.confirmed.set_result(report)
+
+    def _read(self, unread: Unread) -> None:
+        """The broker has read up to where the largest was this one: what is unread now is smaller, so not too large."""
+        if unread is self._unread:
+            self._unread = None
 
     def _complete(self, packet_id: int) -> None:
         pending = self._pending.pop(packet_id, None)
@@ -791,3 +825,75 @@ def _size(data: bytes) -> int:
     """Return the Remaining Length of a packet: what a broker's limit is about."""
     at, end = read_length(data, 0) or (0, 0)
     return end - at
+
+
+def _waiting(
+    method: Callable[Concatenate[Client, P], Coroutine[Any, Any, R]],
+) -> Callable[Concatenate[BlockingClient, P], R]:
+    """Make a method of `Client` one of `BlockingClient`, which returns when it is done."""
+
+    @functools.wraps(method)
+    def call(self: BlockingClient, /, *args: P.args, **more: P.kwargs) -> R:
+        return self._thread.call(method(self._client, *args, **more))
+
+    return call
+
+
+class BlockingClient:
+    """What ``with Client(…) as client`` gives a program that has no event loop.
+
+    Its calls are those of :class:`Client`, without ``await`` (all but `post` and `abort`); the network is served by a
+    thread meanwhile. They may be called from several threads.
+
+    Parameters
+    ----------
+    client : Client
+        The client that does the work.
+
+    Examples
+    --------
+    >>> from voicewire.mqtt import Broker, Client, Config
+    >>> with Broker(Config(port=0)) as broker, Client(port=broker.port) as client:
+    ...     client.subscribe("door", qos=1)
+    ...     _ = client.publish("door", b"open", 1)
+    ...     client.receive(timeout=10).payload
+    (1,)
+    b'open'
+    """
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._thread = LoopThread("voicewire-client")
+
+    def __repr__(self) -> str:
+        return f"<Blocking{repr(self._client).removeprefix('<')}"
+
+    connect = _waiting(Client.connect)
+    publish = _waiting(Client.publish)
+    flush = _waiting(Client.flush)
+    subscribe = _waiting(Client.subscribe)
+    unsubscribe = _waiting(Client.unsubscribe)
+    refusal = _waiting(Client.refusal)
+    subscribers = _waiting(Client.subscribers)
+    receive = _waiting(Client.receive)
+
+    def disconnect(self) -> None:
+        """Say DISCONNECT (no will is published), close, and end the thread; `connect` begins another."""
+        try:
+            self._thread.call(self._client.disconnect())
+        finally:
+            self._thread.end()
+
+    def messages(self) -> Iterator[p.Publish]:
+        """Wait for messages until the connection ends.
+
+        Yields
+        ------
+        Publish
+            One message after the other, each acknowledged.
+        """
+        while True:
+            try:
+                yield self.receive()
+            except DisconnectedError:
+                return

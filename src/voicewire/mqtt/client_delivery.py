@@ -14,6 +14,8 @@ from voicewire.mqtt.sessions.hold import Report, Status
 __all__ = ["Delivery"]
 
 T = TypeVar("T")
+Unread = tuple[str, int] | None
+"""Topic and size of the largest PUBLISH that the broker may not have read yet."""
 GRACE = 1.0
 """Seconds that the broker's report may take to arrive after the time limit."""
 
@@ -60,6 +62,8 @@ class Pending:
     sent: float
     confirmed: asyncio.Future[Report | None]
     completed: asyncio.Future[None]
+    unread: Unread = None
+    """What was unread when it had been sent."""
 
 
 def what_is_missing(packet: p.Publish, report: Report, delivery: Delivery, need: int) -> str:

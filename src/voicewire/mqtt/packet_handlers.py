@@ -107,6 +107,7 @@ class Incoming:
             if session is None:
                 return pos
         limit, routes = router.limits.max_packet, router.routes
+        short = min(limit + 1, 0x80)  # smaller sizes have one byte, and are within the limit
         may_write = session.permissions.may_write if session.permissions is not None else _nothing
         handled, quota, last = 0, TURN, b""
         try:
@@ -114,7 +115,7 @@ class Incoming:
                 first = data[pos]
                 at = pos + 2
                 size = data[pos + 1]
-                if size < 0x80:  # what `read_length` would say, without a call for every small packet
+                if size < short:  # what `read_length` would say, without a call for every small packet
                     end = at + size
                 else:
                     head = read_length(data, pos, limit)

@@ -8,7 +8,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from voicewire._kit.options import number, readable_up_to, text, whole
+from voicewire._kit.options import number, readable_up_to, text, visible, whole
 
 if TYPE_CHECKING:
     import ssl
@@ -215,7 +215,5 @@ def _tls(options: argparse.Namespace) -> ssl.SSLContext | None:
 
 def say(command: str, words: object) -> None:
     """Say something to the user of a command."""
-    from voicewire.mqtt.commands.shown_messages import visible
-
     with contextlib.suppress(BrokenPipeError):
         print(f"voicewire {command}: {visible(str(words))}", file=sys.stderr, flush=True)

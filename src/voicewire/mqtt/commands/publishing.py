@@ -10,10 +10,11 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Iterator
 
+from voicewire._kit.options import visible
 from voicewire.mqtt.client import Client
 from voicewire.mqtt.client_delivery import Delivery
 from voicewire.mqtt.commands import client_options
-from voicewire.mqtt.commands.shown_messages import readable, visible
+from voicewire.mqtt.commands.shown_messages import readable
 from voicewire.mqtt.errors import DisconnectedError, MQTTError
 from voicewire.mqtt.packets import MAX_REMAINING
 

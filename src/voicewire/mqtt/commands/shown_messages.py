@@ -4,31 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
-import unicodedata
 from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING
+
+from voicewire._kit.options import visible
 
 if TYPE_CHECKING:
     from voicewire.mqtt.packets import Publish
 
 __all__: list[str] = []  # the command's inside: only this room's own modules use it
-
-JOINERS = "\u200c\u200d"
-"""Without width, and part of words and of emoji."""
-
-
-def visible(text: str) -> str:
-    """Return a text in which every character can be seen: control characters, and what turns the direction of text.
-
-    They are written as Python writes them; a backslash stays as it is, so `--format json` is what can be read back.
-    """
-    if text.isprintable():
-        return text
-    return "".join(
-        c if c.isprintable() or c in JOINERS or unicodedata.category(c) == "Zs" else ascii(c)[1:-1] for c in text
-    )
-
 
 def readable(data: bytes) -> str:
     """Return bytes as text, if they are; what is not is shown as \\xNN."""

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import threading
-from types import TracebackType
 
 from voicewire.mqtt.broker import Broker
 from voicewire.mqtt.config import Config
-from voicewire.mqtt.serving.broker_process import START
 
 __all__ = ["BrokerThread"]
 
@@ -23,8 +20,8 @@ class BrokerThread:
 
     Raises
     ------
-    RuntimeError, OSError, ConfigError, StoreError
-        On entering the block, if it has not started in time, or cannot.
+    OSError, ConfigError, StoreError
+        On entering the block, if it cannot start.
 
     Examples
     --------
@@ -38,11 +35,6 @@ class BrokerThread:
 
     def __init__(self, config: Config | None = None) -> None:
         self._config = config or Config(port=0)
-        self._ready = threading.Event()
-        self._error: BaseException | None = None
-        self._thread = threading.Thread(target=self._run, name="voicewire-broker", daemon=True)
-        self._loop: asyncio.AbstractEventLoop
-        self._stop: asyncio.Event
         self.broker: Broker
         self.port = 0
 
@@ -50,18 +42,13 @@ class BrokerThread:
         return f"<BrokerThread at {self._config.host}:{self.port}>" if self.port else "<BrokerThread, not running>"
 
     def __enter__(self) -> BrokerThread:
-        self._thread.start()
-        if not self._ready.wait(START):
-            raise RuntimeError(f"the broker has not started within {START:g} s")
-        if self._error is not None:
-            raise self._error
+        self.broker = self.broker_class(self._config)
+        self.broker.__enter__()
+        self.port = self.broker.port
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join()
+    def __exit__(self, *about: object) -> None:
+        self.broker.__exit__(*about)
 
     def statistics(self) -> dict[str, int | str]:
         """Ask the broker for its statistics.
@@ -75,20 +62,4 @@ class BrokerThread:
         async def ask() -> dict[str, int | str]:
             return self.broker.statistics()
 
-        return asyncio.run_coroutine_threadsafe(ask(), self._loop).result()
-
-    def _run(self) -> None:
-        try:
-            asyncio.run(self._serve())
-        except BaseException as error:
-            self._error = error
-            self._ready.set()
-
-    async def _serve(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._stop = asyncio.Event()
-        self.broker = self.broker_class(self._config)
-        async with self.broker:
-            self.port = self.broker.port
-            self._ready.set()
-            await self._stop.wait()
+        return asyncio.run_coroutine_threadsafe(ask(), self.broker.loop).result()
