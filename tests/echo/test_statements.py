@@ -15,8 +15,6 @@ def test_what_correlated_input_costs_is_as_recorded():
     (now,) = (row for row in prose_claims.correlation([20]) if (row["input"], row["reuse"]) == ("AR(1)", 1))
     (then,) = experiments.column(rows, "later", input="AR(1)", reuse=1, seed=20)
     assert now["later"] == pytest.approx(then, abs=1e-2)
-    (free,) = experiments.column(rows, "later", input="uncorrelated", reuse=1, seed=20)
-    assert prose_claims.cost_of_correlation()["1"][0] == pytest.approx(then - free)
 
 
 def test_a_move_that_is_no_power_of_two_is_counted(monkeypatch):

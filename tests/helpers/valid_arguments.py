@@ -344,7 +344,6 @@ ECHO = {
     "echo.scenes.speech.utterances": Case(lambda: {"voices": "recorded"}),
     "echo.recorded_conversations.gaps": Case(lambda: {"family": "decaying", "epsilon": 1.0}),
     "echo.recorded_conversations.times": Case(lambda: {"family": "room", "epsilon": 1.0}),
-    "echo.recorded_conversations.caps": Case(lambda: {"family": "decaying", "epsilon": 100.0}),
     "echo.scenes.speech.talk": Case(lambda: {"seconds": 1.0, "seed": 1, "voices": "recorded"}),
 }  # fmt: skip
 

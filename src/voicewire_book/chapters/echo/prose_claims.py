@@ -13,13 +13,12 @@ from voicewire.echo.metrics import Curve, follow
 from voicewire.echo.operation_counts import count_search
 from voicewire.echo.scenes.scene import Scene
 from voicewire_book.chapters.echo.alternative_mechanisms import independent
-from voicewire_book.chapters.echo.experiments import column, paper_filter, read, read_curves, scene
+from voicewire_book.chapters.echo.experiments import paper_filter, read_curves, scene
 
 __all__ = [
     "FRESH_SEEDS",
     "RECORDINGS",
     "correlation",
-    "cost_of_correlation",
     "drifts",
     "multiplications_of_search",
     "products_of_search",
@@ -46,17 +45,6 @@ def correlation(seeds: Sequence[int] = FRESH_SEEDS, change_at: int = _CHANGE_AT)
                 curve = follow(paper_filter(paper.FIGURE_1, reuse), signals, 2000)
                 rows.append({"input": name, "reuse": reuse, "seed": seed, "later": float(curve.decibels[-1])})
     return rows
-
-
-def cost_of_correlation() -> dict[str, NDArray[np.float64]]:
-    """Return what the AR(1) input costs 20,000 samples after a change, as recorded."""
-    rows = read("correlation")
-    later = {
-        (name, reuse): np.array(column(rows, "later", input=name, reuse=reuse))
-        for name in ("AR(1)", "uncorrelated")
-        for reuse in (1, 3)
-    }
-    return {str(reuse): later["AR(1)", reuse] - later["uncorrelated", reuse] for reuse in (1, 3)}
 
 
 def products_of_search(R: Complex, r: Complex, moves: int) -> int:

@@ -13,9 +13,9 @@ from voicewire.echo import paper
 from voicewire.echo.metrics import follow
 from voicewire.echo.scenes.scene import Family, Scene
 from voicewire.echo.scenes.speech import talk
-from voicewire_book.chapters.echo.experiments import Rows, column, limit, paper_filter, read
+from voicewire_book.chapters.echo.experiments import Rows, column, paper_filter, read
 
-__all__ = ["FAMILIES", "caps", "gaps", "times"]
+__all__ = ["FAMILIES", "gaps", "times"]
 
 Real = NDArray[np.float64]
 SEEDS = range(1, 6)
@@ -64,13 +64,6 @@ def gaps(family: Family = "decaying", epsilon: float = 1.0) -> dict[int, Real]:
 def times(family: Family = "decaying", epsilon: float = 1.0) -> dict[int, Real]:
     """Return the times to -15 dB after the change, on recorded voices with pre-distortion."""
     return {n: _of("t15", family, epsilon, 0.4, n) for n in (1, 2, 3, 5)}
-
-
-@checks.takes(family=checks.one_of(*FAMILIES), epsilon=checks.one_of(*EPSILONS))
-def caps(family: Family = "decaying", epsilon: float = 1.0) -> Real:
-    """Return which share of the time at three passes no further pass can take away, on recorded voices."""
-    found = times(family, epsilon)
-    return np.array([limit({n: t[i] for n, t in found.items()}) / found[3][i] for i in range(len(SEEDS))])
 
 
 RECORDINGS: dict[str, Callable[[], Rows]] = {"conversations": conversations}
