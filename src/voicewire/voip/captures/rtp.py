@@ -432,7 +432,7 @@ def clock_of(stream: Stream) -> tuple[int, int, bool]:
 
 
 def told_clock(times: NDArray[np.float64], stamps: NDArray[np.int64]) -> tuple[int | None, str]:
-    """The usual clock that timestamps over time tell, and over what; None where they tell none or two, and what is seen.
+    """The usual clock that timestamps over time tell, and over what; None where they tell none or two, and what is.
 
     A sender's bursts alter the rate over few packets, a jump of a clock the rate over many.
     """
@@ -462,7 +462,7 @@ def usual_clock(rate: float) -> int | None:
 
 
 def measured_rate(times: NDArray[np.float64], stamps: NDArray[np.int64], stride: int = _STRIDE) -> float:
-    """Ticks a second: the median over stretches of so many packets, which a jump doesn't move; 0 where no time passes."""
+    """Ticks a second: the median over stretches of so many packets, which no jump moves; 0 where no time passes."""
     if times.size < 2 * _STRIDE:
         return _whole_rate(times, stamps)
     ticks = (stamps[stride:] - stamps[:-stride] + 2**31) % 2**32 - 2**31
