@@ -287,7 +287,8 @@ def test_bursts_of_a_sender_are_no_other_clock(clock: int, size: int, kind: int,
     else:
         assert {part.clock_hz for part in parts} == {clock}
         told = "from timestamps over time"
-        assert {part.clock_from for part in parts} <= ({told, f"{told}, over long stretches only"} if kind else {"RFC 3551"})
+        known = {told, f"{told}, over long stretches only"} if kind else {"RFC 3551"}
+        assert {part.clock_from for part in parts} <= known
 
 
 @quick
