@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import struct
+import tempfile
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from voicewire.voip.captures.g711 import decoded
+from voicewire.voip.captures.g711 import decoded, heard
+from voicewire.voip.captures.report import judged_stream, numbers_of
+from voicewire.voip.captures.rtp import read_capture
 
 __all__ = ["coded", "write"]
 
@@ -33,3 +36,14 @@ def write(path: Path, samples: NDArray[np.int16], lost: NDArray[np.bool_]) -> No
         ip = struct.pack("!BBHHHBBHII", 69, 0, 20 + len(udp), 0, 0, 64, 17, 0, 0x7F000001, 0x7F000001) + udp
         pieces.append(struct.pack("<4I", k // 50, 20_000 * (k % 50), len(ip), len(ip)) + ip)
     path.write_bytes(b"".join(pieces))
+
+
+def through(samples: NDArray[np.int16], lost: NDArray[np.bool_]) -> tuple[float, NDArray[np.int16]]:
+    """Send a call with these packets lost, capture it, and read the capture back: its R, and what is heard."""
+    with tempfile.TemporaryDirectory() as folder:
+        capture = Path(folder) / "call.pcap"
+        write(capture, samples, lost)
+        found = read_capture(capture, sound=True)
+    assert found is not None
+    parts, _ = judged_stream(found.streams[0], None, 50.0, 20.0, None)
+    return numbers_of(parts, 50.0)["buffers"]["fixed"]["r"], heard(parts)
