@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import functools
 import inspect
@@ -31,7 +30,7 @@ from voicewire._kit.pace import Pace
 from voicewire.sweep import fingerprint
 from voicewire.sweep.workers import Dask, Here, Local, Pool, SweepError, WorkerDiedError
 
-__all__ = ["Row", "add_sweep_arguments", "sweep", "task_rng"]
+__all__ = ["Row", "sweep", "task_rng"]
 
 BY_VALUE = "<dynamic-code>"
 """What cloudpickle 3.1.3 and newer put in the place of the file where code is sent by value."""
@@ -186,40 +185,6 @@ def task_rng(params: Mapping[str, Any], seed: int) -> np.random.Generator:
     """
     content = fingerprint.of((dict(params), operator.index(seed)))
     return np.random.default_rng(np.random.SeedSequence(int(content, 16)))
-
-
-def add_sweep_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add ``--workers N`` and ``--scheduler tcp://…`` to a command; hand both on to `sweep`.
-
-    Parameters
-    ----------
-    parser : argparse.ArgumentParser
-        The command's; it gets two options that exclude each other.
-
-    Examples
-    --------
-    >>> parser = argparse.ArgumentParser()
-    >>> add_sweep_arguments(parser)
-    >>> parser.parse_args(["--workers", "2"])
-    Namespace(workers=2, scheduler=None)
-    """
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument("--workers", type=_count, metavar="N", help="local processes (default: one for each core)")
-    where.add_argument(
-        "--scheduler", type=_address, metavar="tcp://HOST:PORT", help="use the workers of this Dask scheduler"
-    )
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of processes, at least 1")
-    return int(text)
-
-
-def _address(text: str) -> str:
-    if not text.startswith(("tcp://", "tls://")):
-        raise argparse.ArgumentTypeError(f"{text!r} is not an address such as tcp://host:8786")
-    return text
 
 
 def _check(workers: int | None, scheduler: str | None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from voicewire._kit.options import number, whole
-from voicewire.sweep.runner import add_sweep_arguments
+from voicewire.sweep.arguments import add_sweep_arguments
 
 __all__ = ["record_options"]
 
