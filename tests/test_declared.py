@@ -86,3 +86,9 @@ def test_the_packages_import_from_where_a_thing_is_defined():
                 apart = {name for name, (module, _) in lazy.homes(node.module).items() if module != node.module}
                 around += [f"{path}: {alias.name}" for alias in node.names if alias.name in apart]
     assert around == []
+
+
+def test_the_help_of_all_commands_loads_nothing_heavy():
+    code = f"import sys; from voicewire import cli; cli.parser(); print(*(set({HEAVY}) & set(sys.modules)))"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert said.split() == []
