@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -100,16 +101,26 @@ def test_a_submission_can_import_either_package() -> None:
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel, as an installer lays it out."""
+    """The wheel that is made from the source archive, as an installer lays it out."""
     folder = tmp_path_factory.mktemp("wheel")
     skip = shutil.ignore_patterns("__pycache__", "*.egg-info")
-    copied = shutil.copytree(ROOT / "src", folder / "made/src", ignore=skip)
-    for file in ("pyproject.toml", "README.md", "LICENSE", "LICENSE-TEXT"):
-        shutil.copy(ROOT / file, copied.parent)
-    program = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
-    command = [sys.executable, "-c", program, str(folder)]
-    subprocess.run(command, cwd=copied.parent, check=True, capture_output=True, timeout=120)
-    with zipfile.ZipFile(next(folder.glob("*.whl"))) as whole:
+    clone = folder / "clone"
+    shutil.copytree(ROOT / "src", clone / "src", ignore=skip)
+    (clone / "tests").mkdir()
+    for file in ("pyproject.toml", "MANIFEST.in", "README.md", "LICENSE", "LICENSE-TEXT", "tests/test_two_packages.py"):
+        shutil.copy(ROOT / file, clone / file)
+
+    def made(where: Path, kind: str) -> Path:
+        program = f"import sys; from setuptools import build_meta; build_meta.build_{kind}(sys.argv[1])"
+        command = [sys.executable, "-c", program, str(folder)]
+        subprocess.run(command, cwd=where, check=True, capture_output=True, timeout=120)
+        return next(folder.glob("*.tar.gz" if kind == "sdist" else "*.whl"))
+
+    with tarfile.open(made(clone, "sdist")) as archive:
+        archive.extractall(folder / "archive", filter="data")
+    (inside,) = (folder / "archive").iterdir()
+    assert not (inside / "tests").exists()
+    with zipfile.ZipFile(made(inside, "wheel")) as whole:
         whole.extractall(folder / "site")
     return folder / "site"
 
