@@ -14,6 +14,7 @@ import select
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import datetime
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -90,8 +91,11 @@ def test_what_the_readme_says_of_the_ledgers():
     every = [claim for study in claims.studies() for claim in claims.load(study).claims.values()]
     assert [claim.id for claim in every if claim.tolerance and not claim.tolerance_reason] == []
     assert [claim.id for claim in every if claim.basis == "by-reading" and len(claim.places) != 2] == []
-    said = "\n".join((ROOT / "data" / study / "README.md").read_text(encoding="utf-8") for study in claims.studies())
-    assert re.search(r"not\s+blind|not\s+chosen\s+blind", said)
+    assert {study for study in claims.studies() if any(c.chosen for c in claims.load(study).claims.values())} == {
+        *claims.studies()
+    }
+    pages = [ROOT / "README.md", ROOT / "book/index.md", ROOT / "book/how-to-use.md"]
+    assert [page.name for page in pages if "under `chosen`" not in page.read_text(encoding="utf-8")] == []
 
 
 WORDS = {
@@ -206,9 +210,11 @@ def test_a_chapter_ran_as_quickly_as_it_says(path):
 
 
 def test_the_readme_adds_the_running_times_up():
-    told = re.search(r"took ([\d.]+) minutes of one core", (ROOT / "README.md").read_text(encoding="utf-8"))
+    told = re.search(r"took ([\d.]+) minutes of one core on (\d+ \w+ \d{4})", (ROOT / "README.md").read_text("utf-8"))
     assert told
     assert float(told[1]) == round(sum(recorded().values()) / 60, 1)
+    date = json.loads((ROOT / "book/times.json").read_text(encoding="utf-8"))["date"]
+    assert datetime.strptime(f"{told[2]} +0000", "%d %B %Y %z").date().isoformat() == date
 
 
 def test_all_notebooks_of_a_study_keep_to_their_time():
@@ -222,6 +228,20 @@ def test_all_notebooks_of_a_study_keep_to_their_time():
         part = name.split("/")[1]
         sums[part] = sums.get(part, 0.0) + took
     assert max(sums.values()) <= int(told[1])
+
+
+def test_a_kilobyte_has_1000_bytes_in_prose():
+    """As the page on notation says: a power of two is given in bytes."""
+    two = r"\b(?:16|32|64|128|256|512) ?(?:kB|MB|GB)\b"
+    pages = [*ROOT.glob("[RCS]*.md"), *(ROOT / "book").rglob("*.md"), *(ROOT / "data").rglob("*.md")]
+    texts = {page.as_posix(): page.read_text("utf-8") for page in pages if page.name != "CHANGELOG.md"}
+    texts |= {f"{path.parent.name}/{path.name}": "\n".join(markdown(path)) for path in paths.chapters()}
+    assert {name: re.findall(two, text) for name, text in texts.items() if re.search(two, text)} == {}
+
+
+def test_the_readme_names_each_benchmark_that_is_not_named_as_its_study():
+    told = re.findall(r"benchmark is that of its broker, `(\w+)\.py`", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert told == [part.benchmark for part in paths.PARTS if part.benchmark not in (None, "", part.name)]
 
 
 def test_make_never_asks_for_root_and_installs_nothing_for_a_gpu():

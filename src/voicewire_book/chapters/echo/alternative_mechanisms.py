@@ -309,7 +309,7 @@ def _fives(values: Real, draws: int = 200) -> Real:
 
 
 def runs() -> dict[str, list[Any]]:
-    """Return what came out of the rivals, five seeds a run: claim id -> runs, each of the form of the claim's value."""
+    """Return what came out of the rivals, five seeds a run, on speech one: claim id -> runs, as the claim's value."""
     rows = read("rivals")
 
     def of(what: str, name: str, **where: Any) -> Real:

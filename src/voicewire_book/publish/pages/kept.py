@@ -1,4 +1,4 @@
-"""What the pages keep in a reader's browser, and for what; `tests/test_kept.py` holds the list to the scripts."""
+"""What the pages keep in a reader's browser, and for what; `tests/test_player.py` holds the list to the scripts."""
 
 from __future__ import annotations
 
