@@ -252,7 +252,7 @@ def test_no_link_points_to_a_tag_before_it_exists():
 
 
 def test_links_between_the_front_files_resolve():
-    for file in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "CODE_OF_CONDUCT.md"):
+    for file in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "HISTORY.md", "SECURITY.md", "CODE_OF_CONDUCT.md"):
         content = (ROOT / file).read_text(encoding="utf-8")
         for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", content):
             assert (ROOT / target).exists(), f"{file}: {target}"

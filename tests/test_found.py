@@ -269,9 +269,12 @@ def test_what_was_mended_is_taken_from_the_change_log(tmp_path):
         "# Log\n\n## 2: now\n\n- New. Mended: a value of\n  1.5 was 1.6. More is\n  said. Mended: `b`.\n"
         "- Other.\n\n## 1\n\n- x\n"
     )
-    assert people.mended(tmp_path) == "## Edition 2: now\n\n- A value of 1.5 was 1.6.\n- `b`.\n"
+    (tmp_path / "HISTORY.md").write_text("# Before\n\n## 1, before\n\n- Mended: c.\n")
+    assert people.mended(tmp_path) == (
+        "## Edition 2: now\n\n- A value of 1.5 was 1.6.\n- `b`.\n\n## Edition 1, before\n\n- C.\n"
+    )
     whole = gather.text("mended", ROOT, lambda target: target)
-    log = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    log = "".join((ROOT / name).read_text(encoding="utf-8") for name in ("CHANGELOG.md", "HISTORY.md"))
     assert whole.count("\n- ") == log.count("Mended: ") > 5
 
 

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.night
 
 ROOT = paths.root()
 NAME = "frames"
-NEVER_COPIED = (".git", ".venv", "_build", ".cache", "__pycache__", ".*_cache", ".hypothesis", "*.egg-info", "captures")
+NEVER_COPIED = (".git", ".venv", "_build", ".cache", "__pycache__", ".*_cache", ".hypothesis", "*.egg-info", "*.pcap")
 
 
 def digests(base: Path) -> dict[str, str]:

@@ -27,7 +27,7 @@ SITE = ROOT / "_build" / "html"
 SOURCE = ROOT / "_build" / "source"
 STAGED = ("book", "notebooks", "data")
 STAGED_FILES = (
-    *("_config.yml", "genindex.md", "pyproject.toml", "CITATION.cff", "CHANGELOG.md"),
+    *("_config.yml", "genindex.md", "pyproject.toml", "CITATION.cff", "CHANGELOG.md", "HISTORY.md"),
     ".cache/notebook-times.json",
 )
 LAYERS = {

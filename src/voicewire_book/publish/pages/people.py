@@ -1,4 +1,4 @@
-"""Who made the book, as CITATION.cff has it; and which mistakes were mended, as the change log has it."""
+"""Who made the book, as CITATION.cff has it; which mistakes were mended, as change log and history have it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def contributors(base: Path) -> str:
 
 
 def mended(base: Path) -> str:
-    """Return what the change log calls mended, by edition, newest first."""
-    text = (base / "CHANGELOG.md").read_text(encoding="utf-8")
+    """Return what the change log, and what came before the first release, call mended: by edition, newest first."""
+    text = "\n".join((base / name).read_text(encoding="utf-8") for name in ("CHANGELOG.md", "HISTORY.md"))
     parts = EDITION.split(text)[1:]
     found = []
     for edition, body in zip(parts[::2], parts[1::2], strict=True):
