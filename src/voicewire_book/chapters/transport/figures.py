@@ -158,7 +158,9 @@ def beyond(networks: Mapping[str, tuple[Any, float]], ax: Axes | None = None, si
     ax.set_yticks(range(len(names)), [extension_timings.CATALOGUE[name].label for name in names])
     ax.invert_yaxis()
     ax.set(xlabel="round trips from start to complete receipt", xlim=(0, None))
-    ax.legend(ncols=3, loc="lower left", bbox_to_anchor=(-0.4, 1.03), borderaxespad=0.2, columnspacing=1.2)
+    ax.legend(
+        ncols=3, loc="lower left", bbox_to_anchor=(-0.5, 1.03), borderaxespad=0.2, columnspacing=0.8, handlelength=1.4
+    )
     return origin(ax, "measured here")
 
 
