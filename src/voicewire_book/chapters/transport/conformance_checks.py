@@ -26,8 +26,8 @@ from voicewire.transport.mqtt_dissector import packets
 from voicewire_book.chapters.transport import broker_store_contents
 
 __all__ = [
-    "DIALOGUES", "by_address", "by_port", "copies_after_cut", "found_at_rest", "from_each", "hidden_by_tcp", "passwords",
-    "publishes_unanswered", "qualities", "topics", "unheard",
+    "DIALOGUES", "by_address", "by_port", "copies_after_cut", "found_at_rest", "from_each", "hidden_by_tcp",
+    "passwords", "publishes_unanswered", "qualities", "topics", "unheard",
 ]  # fmt: skip
 
 DIALOGUES = {0: ("PUBLISH",), 1: ("PUBLISH", "PUBACK"), 2: ("PUBLISH", "PUBREC", "PUBREL", "PUBCOMP")}

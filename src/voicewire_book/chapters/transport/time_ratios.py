@@ -137,8 +137,7 @@ def coverages(
 
 
 def normal_coverage(known: bool, n: int = paper.ITERATIONS) -> float:
-    """Return how often an interval of `n` normal values holds their mean: by Student's t, or as if its width were known.
-    """
+    """Return how often an interval of `n` normal values holds their mean: Student's, or as if its width were known."""
     end = 0.5 + paper.CONFIDENCE / 2
     half = scipy.stats.norm.ppf(end) if known else scipy.stats.t.ppf(end, n - 1)
     return float(2 * scipy.stats.t.cdf(half, n - 1) - 1)
