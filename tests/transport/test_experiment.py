@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voicewire.testbed import LinkSpec, TestbedError
@@ -19,7 +19,7 @@ from voicewire.transport.linear_topology import Bed
 from voicewire.transport.mqtt_dissector import packets
 from voicewire.transport.payloads import Payload
 from voicewire_book import paths
-from voicewire_book.chapters.transport import captured_sessions, time_ratios
+from voicewire_book.chapters.transport import captured_sessions, conformance_checks, readings, time_ratios
 from voicewire_book.chapters.transport.analysis import Recorded, coverage, goodput
 
 BEDS = [
@@ -293,3 +293,46 @@ def test_the_interval_of_a_factor_tells_doubt_from_certainty() -> None:
     rival = time_ratios.Factors(Recorded(pd.concat(frames)), instead=True).typical(["lan"])
     assert (rival.low, rival.estimate, rival.high) == (1, 1, 1)
     assert time_ratios.Factors(Recorded(pd.concat(frames))).least("lan", "bytes").estimate == pytest.approx(1.5)
+
+
+def test_a_factor_is_of_the_end_that_is_asked_for() -> None:
+    """Received after 10 and 20 ms, closed after 20 and 30: factors of 2 and 1.5."""
+    ends = {"tcp": (10.0, 20.0), "mqtt": (20.0, 30.0)}
+    rows = pd.concat(
+        pd.DataFrame(
+            Cell("lan", transport, 0, "fresh", kind, size, iterations=5).columns()
+            | {"iteration": np.arange(5), "time_ms": received, "session_ms": closed}
+        )
+        for transport, (received, closed) in ends.items()
+        for kind in ("bytes", "file")
+        for size in paper.PAYLOADS
+    )
+    first = next(name for name, (_, _, qualities) in readings.BY_QUALITY.items() if qualities == (0,))
+    for until, factor in (("time_ms", 2), ("session_ms", 1.5)):
+        found = time_ratios.Factors(Recorded(rows), until=until).typical(["lan"], first)
+        assert found.estimate == pytest.approx(factor)
+
+
+def test_a_share_behind_the_broker_needs_the_link_behind_it() -> None:
+    """Of 400 + s header bytes, 272 of which TCP needs too, s are behind the broker; without that link none."""
+    recorded = Recorded(measurement_runs.load_iterations(DATA))
+    behind = recorded.header("lan", "mqtt", "fresh", 100, 1).mean()
+    found = readings.broker_headers(recorded)
+    assert found["fresh"] == pytest.approx(behind / (400 + behind - 272))
+    assert readings.broker_headers(recorded, leg=False) == {"fresh": 0.0, "warm": 0.0}
+
+
+@pytest.mark.parametrize("n", [5, 20, 150])
+def test_an_interval_with_an_estimated_width_needs_student(n: int) -> None:
+    draws = np.random.default_rng([7, n]).normal(size=(40_000, n))
+    error = abs(draws.mean(axis=1)) / (draws.std(axis=1, ddof=1) / np.sqrt(n))
+    share = float(np.mean(error <= 1.959964))
+    assert time_ratios.normal_coverage(known=True, n=n) == pytest.approx(share, abs=0.006)
+    assert time_ratios.normal_coverage(known=False, n=n) == pytest.approx(0.95)
+    assert time_ratios.normal_coverage(known=True, n=n) < 0.95
+
+
+@given(st.lists(st.binary(max_size=2000), min_size=1, max_size=3))
+@settings(max_examples=10, deadline=None)
+def test_each_address_answers_its_own_message(messages: list[bytes]) -> None:
+    assert conformance_checks.by_address(tuple(messages)) == tuple(m[::-1] for m in messages)

@@ -26,8 +26,8 @@ from voicewire.transport.mqtt_dissector import packets
 from voicewire_book.chapters.transport import broker_store_contents
 
 __all__ = [
-    "DIALOGUES", "by_port", "copies_after_cut", "found_at_rest", "from_each", "hidden_by_tcp", "passwords",
-    "publishes_unanswered", "qualities", "topics", "unheard",
+    "DIALOGUES", "by_address", "by_port", "copies_after_cut", "found_at_rest", "from_each", "hidden_by_tcp",
+    "passwords", "publishes_unanswered", "qualities", "topics", "unheard",
 ]  # fmt: skip
 
 DIALOGUES = {0: ("PUBLISH",), 1: ("PUBLISH", "PUBACK"), 2: ("PUBLISH", "PUBREC", "PUBREL", "PUBCOMP")}
@@ -47,12 +47,38 @@ def by_port(messages: tuple[bytes, ...]) -> tuple[bytes, ...]:
             server.close()
 
 
+def by_address(messages: tuple[bytes, ...]) -> tuple[bytes, ...]:
+    """Send each message to one port of an address of its own, and return the answers: the messages turned round."""
+    servers = [socket.create_server(("127.0.0.1", 0))]
+    port, answers = servers[0].getsockname()[1], []
+    try:
+        servers += [socket.create_server((f"127.0.0.{i}", port)) for i in range(2, len(messages) + 1)]
+        for server, message in zip(servers, messages, strict=True):
+            with socket.create_connection(server.getsockname(), TIMEOUT) as client:
+                client.sendall(message)
+                client.shutdown(socket.SHUT_WR)
+                server.settimeout(TIMEOUT)
+                connection, _ = server.accept()
+                with connection:
+                    connection.settimeout(TIMEOUT)
+                    connection.sendall(_whole(connection)[::-1])
+                answers.append(_whole(client))
+        return tuple(answers)
+    finally:
+        for server in servers:
+            server.close()
+
+
+def _whole(connection: socket.socket) -> bytes:
+    return b"".join(iter(lambda: connection.recv(4096), b""))
+
+
 def _received(server: socket.socket) -> bytes:
     server.settimeout(TIMEOUT)
     connection, _ = server.accept()
     with connection:
         connection.settimeout(TIMEOUT)
-        return b"".join(iter(lambda: connection.recv(4096), b""))
+        return _whole(connection)
 
 
 def hidden_by_tcp(message: bytes) -> bool:

@@ -47,7 +47,7 @@ def _plain(axis: Axis) -> None:
 
 def headers(recorded: Recorded, network: str, session: str, ax: Axes | None = None, *, gap: float = 0.0) -> Axes:
     """Draw the TCP header bytes over payload (the paper's figures 4 and 6), one line for each configuration."""
-    ax = new_axes(ax, (7.2, 4.2))
+    ax = new_axes(ax, (6.2, 3.5))
     for number, (transport, qos) in enumerate(_CONFIGURATIONS):
         if gap and (transport, qos) != ("mqtt", 0):
             continue
@@ -58,13 +58,15 @@ def headers(recorded: Recorded, network: str, session: str, ax: Axes | None = No
     )
     if session == "fresh":
         _plain(ax.yaxis)
-    ax.legend(ncols=4, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, columnspacing=1.2)
+    ax.legend(
+        ncols=4, loc="lower left", bbox_to_anchor=(-0.1, 1), borderaxespad=0.2, columnspacing=0.8, handlelength=1.7
+    )
     return origin(ax, "measured here")
 
 
 def times(recorded: Recorded, network: str, session: str, ax: Axes | None = None) -> Axes:
     """Draw the total time over payload (the paper's figures 5 and 7), one line for each configuration."""
-    ax = new_axes(ax, (7.2, 4.2))
+    ax = new_axes(ax, (5.9, 3.5))
     for number, (transport, qos) in enumerate(_CONFIGURATIONS):
         samples = [recorded.time(network, transport, session, size, qos=qos) for size in paper.SIZES]
         _curve(ax, number, paper.SIZES, samples, _name(transport, qos))
@@ -75,7 +77,7 @@ def times(recorded: Recorded, network: str, session: str, ax: Axes | None = None
 
 def round_trips(recorded: Recorded, network: str, ax: Axes | None = None, size: int = 100) -> Axes:
     """Draw measured times in round trips (median, quartiles) beside the number counted on paper."""
-    ax = new_axes(ax, (7.2, 3.8))
+    ax = new_axes(ax, (6.2, 3.4))
     rtt = 1e3 * paper.NETWORKS[network].rtt
     labels, counted = [], []
     for place, (session, (transport, qos)) in enumerate(
@@ -100,7 +102,7 @@ def round_trips(recorded: Recorded, network: str, ax: Axes | None = None, size: 
 
 def coalescing(recorded: Recorded, network: str, ax: Axes | None = None) -> Axes:
     """Draw the header bytes of a loop of 150 publishes over the gap between them, one line for each payload."""
-    ax = new_axes(ax, (7.2, 4.2))
+    ax = new_axes(ax, (6.2, 3.5))
     gaps = (0.0, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0)
     for number, size in enumerate((1, 100, 500, 1000)):
         samples = [recorded.header(network, "mqtt", "loop", size, gap=gap) for gap in gaps]
@@ -111,7 +113,7 @@ def coalescing(recorded: Recorded, network: str, ax: Axes | None = None) -> Axes
     ax.set_xticks(gaps, [f"{g:g}" for g in gaps])
     ax.minorticks_off()
     ax.legend(
-        ncols=5, loc="lower left", bbox_to_anchor=(-0.1, 1), borderaxespad=0.2, columnspacing=1.0, handlelength=1.8
+        ncols=5, loc="lower left", bbox_to_anchor=(-0.14, 1), borderaxespad=0.2, columnspacing=0.7, handlelength=1.5
     )
     return origin(ax, "measured here")
 
@@ -138,7 +140,7 @@ def beyond(networks: Mapping[str, tuple[Any, float]], ax: Axes | None = None, si
 
     Each time is a mean with its 95 % interval.
     """
-    ax = new_axes(ax, (7.2, 5.2))
+    ax = new_axes(ax, (6.3, 4.8))
     names: list[str] = []
     for number, (label, (rows, rtt)) in enumerate(networks.items(), start=1):
         table = extension_timings.table(rows, size, rtt)
@@ -156,7 +158,9 @@ def beyond(networks: Mapping[str, tuple[Any, float]], ax: Axes | None = None, si
     ax.set_yticks(range(len(names)), [extension_timings.CATALOGUE[name].label for name in names])
     ax.invert_yaxis()
     ax.set(xlabel="round trips from start to complete receipt", xlim=(0, None))
-    ax.legend(ncols=3, loc="lower left", bbox_to_anchor=(-0.4, 1.03), borderaxespad=0.2, columnspacing=1.2)
+    ax.legend(
+        ncols=3, loc="lower left", bbox_to_anchor=(-0.5, 1.03), borderaxespad=0.2, columnspacing=0.8, handlelength=1.4
+    )
     return origin(ax, "measured here")
 
 
@@ -196,7 +200,7 @@ def icto_cost(recorded: Recorded, network: str, ax: Axes | None = None) -> Axes:
 
     Lines are medians, bands quartiles.
     """
-    ax = new_axes(ax, (7.2, 3.8))
+    ax = new_axes(ax, (5.9, 3.5))
     for number, (transport, qos) in enumerate((("tcp", 0), ("mqtt", 1))):
         for kind, style in (("bytes", "-"), ("icto", "--")):
             q = np.array(

@@ -20,7 +20,7 @@ _WHOLE_PERCENT = 100
 
 def by_size(rows: pd.DataFrame, rtt: float, ax: Axes | None = None) -> Axes:
     """Draw the time to complete receipt over the payload: means with 95 % intervals, and CoAP's count on paper."""
-    ax = new_axes(ax, (7.2, 3.8))
+    ax = new_axes(ax, (6.2, 3.5))
     sizes = sorted(set(rows["size"]))
     steps = np.unique(np.geomspace(sizes[0], sizes[-1], 400).astype(int))
     counted = [1e3 * rtt * (coap_theory.exchanges(int(size)) - 0.5) for size in steps]
@@ -38,7 +38,7 @@ def by_size(rows: pd.DataFrame, rtt: float, ax: Axes | None = None) -> Axes:
 
 def by_loss(recorded: Mapping[float, pd.DataFrame], rtt: float, known: bool = True, ax: Axes | None = None) -> Axes:
     """Draw the mean delay over the share of packets lost: measured with 95 % intervals, and CoAP's closed form."""
-    ax = new_axes(ax, (7.2, 3.8))
+    ax = new_axes(ax, (6.2, 3.5))
     losses = sorted(recorded)
     line = np.linspace(0, 1.1 * losses[-1], 60)
     expected = [coap_theory.expected_delay(float(loss), rtt, known) for loss in line]

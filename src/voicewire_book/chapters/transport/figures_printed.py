@@ -67,7 +67,7 @@ def _bands(ax: Axes, found: Iterator[tuple[int, str, list[Samples]]]) -> None:
 def printed(r: Recorded, network: str, what: str, upper: Axes | None = None, lower: Axes | None = None) -> Axes:
     """Draw one of Figures 4 to 7 as the slides have it: four curves of MQTT above, four of TCP below."""
     if upper is None or lower is None:
-        _, (upper, lower) = plt.subplots(2, 1, figsize=(5.6, 4.5), sharex=True)
+        _, (upper, lower) = plt.subplots(2, 1, figsize=(5.0, 4.5), sharex=True)
     for ax, transport in ((upper, "mqtt"), (lower, "tcp")):
         own = [(kind, end) for of, kind, end in CURVES if of == transport]
         _bands(
@@ -79,7 +79,7 @@ def printed(r: Recorded, network: str, what: str, upper: Axes | None = None, low
         )
         unit = "TCP headers (bytes)" if what == "header" else "total time (ms)"
         ax.set(ylabel=f"{'MQTT' if transport == 'mqtt' else 'TCP'}: {unit}")
-        ax.legend(ncols=2, loc="lower left", bbox_to_anchor=(0, 0.99), columnspacing=1.0, handlelength=3.0)
+        ax.legend(ncols=2, loc="lower left", bbox_to_anchor=(-0.12, 0.99), columnspacing=0.6, handlelength=2.6)
     lower.set(xlabel="payload (bytes)")
     origin(lower, "measured here")
     return origin(upper, "measured here")
@@ -87,7 +87,7 @@ def printed(r: Recorded, network: str, what: str, upper: Axes | None = None, low
 
 def ratio(r: Recorded, network: str, ax: Axes | None = None) -> Axes:
     """Draw the paper's ratio of header bytes to payload over the payload, sending end, by session and transport."""
-    ax = new_axes(ax, (7.2, 4.2))
+    ax = new_axes(ax, (5.9, 3.5))
     ways = [("tcp", "fresh", 1), ("mqtt", "fresh", 1), ("tcp", "persistent", 1), ("mqtt", "persistent", 1)]
     for number, (transport, session, messages) in enumerate([*ways, ("mqtt", "loop", paper.LOOP)]):
         own = [r.header(network, transport, session, size).mean() / (messages * size) for size in paper.PAYLOADS]
@@ -104,7 +104,7 @@ def ratio(r: Recorded, network: str, ax: Axes | None = None) -> Axes:
 
 def under_loss(rows: pd.DataFrame, rtt: float, ax: Axes | None = None) -> Axes:
     """Draw the share of messages that have arrived over the time since they were published, with each mode's bound."""
-    ax = new_axes(ax, (7.2, 4.2))
+    ax = new_axes(ax, (5.9, 3.5))
     for qos in range(3):
         times = rows[rows.qos == qos].time_ms
         came = np.sort(times.dropna())

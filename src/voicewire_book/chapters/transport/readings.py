@@ -16,9 +16,9 @@ from voicewire.transport import overhead_formulas, paper
 from voicewire_book.chapters.transport.analysis import Recorded, Samples
 
 __all__ = [
-    "BY_QUALITY", "COMPARED", "SESSIONS", "axes_ratio", "broker_share", "forwarded", "growths", "header_by_mss",
-    "header_curve", "header_farthest", "header_ranges", "header_ratio", "headers", "loop_growth", "overhead_ratios",
-    "recorded_as", "slowest_growth",
+    "BY_QUALITY", "COMPARED", "SESSIONS", "axes_ratio", "broker_headers", "broker_share", "forwarded", "growths",
+    "header_by_mss", "header_curve", "header_farthest", "header_ranges", "header_ratio", "headers", "loop_growth",
+    "overhead_ratios", "recorded_as", "slowest_growth",
 ]  # fmt: skip
 
 FRESH, OPEN = "a session for each message", "one session for all"
@@ -261,4 +261,20 @@ def broker_share(session: bool, leg: float = 0.5) -> dict[str, float]:
             overhead_formulas.round_trips("mqtt", 0, kind) - overhead_formulas.round_trips("tcp", 0, kind) - 0.5 + leg
         )
         found[name] = (leg + opening * session) / added if added else 0.0
+    return found
+
+
+def broker_headers(r: Recorded, leg: bool = True, size: int = 100) -> dict[str, float]:
+    """Return the share of MQTT's further header bytes (QoS 0, private network) that is on the link behind the broker.
+
+    Notes
+    -----
+    Further than those of TCP, summed over both links; without that link (`leg`) nothing of it is left.
+    """
+    found = {}
+    for name, kind in (("fresh", "fresh"), ("warm", "persistent")):
+        near, behind = (float(r.header("lan", "mqtt", kind, size, end).mean()) for end in (0, 1))
+        behind *= leg
+        further = near + behind - float(r.header("lan", "tcp", kind, size).mean())
+        found[name] = behind / further if further else 0.0
     return found

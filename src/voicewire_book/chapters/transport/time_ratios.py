@@ -20,7 +20,7 @@ from voicewire_book.chapters.transport.analysis import Recorded, Samples, covera
 from voicewire_book.chapters.transport.readings import BY_QUALITY, COMPARED, FRESH, recorded_as
 
 __all__ = [
-    "Factors", "coverages", "half_widths", "inside", "least_difference", "relative_widths",
+    "Factors", "coverages", "half_widths", "inside", "least_difference", "normal_coverage", "relative_widths",
 ]  # fmt: skip
 
 KINDS = ("bytes", "file")
@@ -30,12 +30,16 @@ READ_AS = COMPARED | BY_QUALITY
 
 @dataclass
 class Factors:
-    """Medians of MQTT's times over those of TCP, each with what resampling the iterations makes of it."""
+    """Medians of MQTT's times over those of TCP, each with what resampling the iterations makes of it.
+
+    `until` names the time: `time_ms` to complete receipt, `session_ms` at the sending end.
+    """
 
     recorded: Recorded
     resamples: int = 1000
     instead: bool = False
     seed: int = 2
+    until: str = "time_ms"
     _known: dict[tuple[object, ...], Samples] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -47,7 +51,8 @@ class Factors:
         if key not in self._known:
             other = "tcp" if self.instead else transport
             of = recorded_as(other, session, qos, kind)  # bare TCP in a loop was recorded as bytes alone
-            x = self.recorded.time(network, other, session, size, qos=0 if other == "tcp" else qos, kind=of)
+            rows = self.recorded.cell(network, other, session, size, qos=0 if other == "tcp" else qos, kind=of)
+            x = rows[self.until].to_numpy(float)
             drawn = self._rng.choice(x, (self.resamples, x.size))
             self._known[key] = np.concatenate([[np.median(x)], np.median(drawn, axis=1)])
         return self._known[key]
@@ -129,6 +134,13 @@ def coverages(
 ) -> NDArray[np.float64]:
     """Return how often Student's 95 % interval holds the mean, at each point of Figures 5 or 7."""
     return np.array([coverage(rows["time_ms"].to_numpy(float), rng, resamples) for rows in _points(r, network)])
+
+
+def normal_coverage(known: bool, n: int = paper.ITERATIONS) -> float:
+    """Return how often an interval of `n` normal values holds their mean: Student's, or as if its width were known."""
+    end = 0.5 + paper.CONFIDENCE / 2
+    half = scipy.stats.norm.ppf(end) if known else scipy.stats.t.ppf(end, n - 1)
+    return float(2 * scipy.stats.t.cdf(half, n - 1) - 1)
 
 
 def inside(r: Recorded) -> dict[str, float]:
