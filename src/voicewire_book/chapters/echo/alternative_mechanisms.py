@@ -149,8 +149,7 @@ def _far_room() -> Iterator[dict[str, Any]]:
 
 
 def _best(filter_: AdaptiveFilter, signals: Signals, start: int = 0) -> dict[str, float]:
-    """Return the best misalignment of a run from a sample on, looked at each `FINE` samples, and after how many it came.
-    """
+    """Return a run's best misalignment from a sample on, looked at each `FINE` samples, and after how many it came."""
     curve = follow(filter_, signals, FINE)
     late = curve.samples > start
     decibels, samples = curve.decibels[late], curve.samples[late] - start
@@ -159,7 +158,7 @@ def _best(filter_: AdaptiveFilter, signals: Signals, start: int = 0) -> dict[str
 
 
 def first(seeds: Sequence[int] = SEEDS, rival_seeds: Sequence[int] = RIVAL_SEEDS) -> Rows:
-    """Run the first convergence of Figure 1 without pre-distortion, and that after the change: five passes, and NLMS."""
+    """Run the first convergence of Figure 1 without pre-distortion, and after its change: five passes, and NLMS."""
     rows: Rows = []
     length, whole = paper.FIGURE_1.length, paper.FIGURE_1.change_at
     for seed in seeds:
