@@ -57,7 +57,7 @@ FIRST = 5 * paper.FIGURE_1.memory * paper.FIGURE_1.length
 FINE = 64
 """Samples between two looks at the first convergence: an overshoot may be over in some hundred."""
 AFTER = "five passes after the change"
-"""The same five memories behind the change of the shorter Figure 1, which is what a plot without the beginning shows."""
+"""The five memories behind the change of the shorter Figure 1, which a plot without the beginning shows."""
 EVERY = FIRST // 16
 RIVAL_SEEDS = range(100, 200)
 """Twenty runs of five seeds each."""
