@@ -6,6 +6,8 @@ import pytest
 from voicewire.echo import paper, reference
 from voicewire.echo.gradient import WLNLMS
 from voicewire.echo.metrics import follow
+from voicewire.echo.nonuniqueness import strengths
+from voicewire.echo.scenes.scene import Scene, predistort
 from voicewire_book.chapters.echo import alternative_mechanisms, experiments
 from voicewire_book.kit import claims
 
@@ -35,11 +37,12 @@ def test_the_first_convergence_is_as_recorded():
     for name in ("best", "after"):
         assert recorded("first", name, filter="NLMS", seed=100) == pytest.approx(nlms[name], abs=1e-2)
     for row in alternative_mechanisms.first([0], []):
-        where = {"filter": "five passes", "epsilon": row["epsilon"], "seed": 0}
+        where = {name: row[name] for name in ("filter", "epsilon", "seed")}
         assert recorded("first", "best", **where) == pytest.approx(row["best"], abs=1e-2)
     rows = experiments.read("first")
     every = (*alternative_mechanisms.EPSILONS, *alternative_mechanisms.LARGER)
     tried = {("five passes", epsilon) for epsilon in every}
+    tried |= {(alternative_mechanisms.AFTER, epsilon) for epsilon in alternative_mechanisms.EPSILONS}
     assert {(row["filter"], row["epsilon"]) for row in rows} == tried | {("NLMS", 0.0)}
 
 
@@ -70,6 +73,49 @@ def test_one_new_column_is_not_the_matrix_and_two_are():
         whole = 0.9 * whole + np.outer(window, window.conj())
     assert np.allclose(R, whole)
     assert not np.allclose(alternative_mechanisms.first_column_only(x, 4, 0.9), whole)
+
+
+@pytest.mark.parametrize("length", [1, 2, 5])
+def test_the_printed_column_and_its_mirror_are_the_matrix(length):
+    """Moved by a sample, so by two entries of the window, the second column is the conjugate, interchanged in pairs."""
+    rng = np.random.default_rng(length)
+    x = rng.standard_normal(30) + 1j * rng.standard_normal(30)
+    whole, window = np.zeros((2 * length, 2 * length), complex), np.zeros(2 * length, complex)
+    for x_n in x:
+        window = reference.shifted(window, x_n)
+        whole = 0.9 * whole + np.outer(window, window.conj())
+    assert np.allclose(alternative_mechanisms.first_column_mirrored(x, length, 0.9), whole)
+
+
+def test_what_is_left_long_after_a_change_is_less_without_data_reuse():
+    """So a bar on it says nothing of reuse: echo.dr-suitable."""
+    rows = experiments.read("tracking")
+    for family in experiments.FAMILIES:
+        one, *more = (experiments.column(rows, "after", family=family, alpha=0.4, reuse=n) for n in (1, 3, 5))
+        assert all(np.mean(one) < np.mean(left) < -20 for left in more)
+    claim = claims.load("echo")["echo.dr-suitable"]
+    assert claim.rival["mechanism"].startswith("No data reuse")
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_far_room_a_little_longer_than_the_filter_needs_no_predistortion_to_be_unique(seed):
+    """Its claim hangs on that; a gain in one channel changes next to nothing behind either room."""
+    ratios = {}
+    for far in (16, 20):
+        x = Scene(16, 5000, seed, far_length=far, predistortion=0.0).signals().x
+        found = [strengths(played, 16) for played in (x, predistort(x, 0.4), 1.2 * x.real + 1j * x.imag)]
+        plain, bent, gained = (min(each[0] / max(each[-1], 1e-300), 1e12) for each in found)
+        ratios[far] = plain / bent, plain / gained
+    assert ratios[16][0] > 1e6 and 1 < ratios[20][0] < 100
+    assert all(0.5 < linear < 2 for _, linear in ratios.values())
+
+
+def test_the_kindest_epsilon_behind_a_change_is_no_better_than_at_the_start():
+    found = alternative_mechanisms.by_epsilon()["echo.alpha0-nit5-converges-first"]
+    assert np.mean(found["100"]) < np.mean(found["100, after the change"]) < 0
+    rows = experiments.read("first")
+    for epsilon in (1e-4, 1.0):
+        assert min(experiments.column(rows, "best", filter=alternative_mechanisms.AFTER, epsilon=epsilon)) > 11
 
 
 def test_a_far_room_with_a_long_tail_needs_no_predistortion():

@@ -197,6 +197,37 @@ def test_a_larynx_above_rest_says_nothing_of_a_consonant():
     assert verdict.verdict == claims.NOT_TESTABLE
 
 
+@pytest.mark.parametrize("claim", ["conclusion.tt-dominant", "conclusion.f1-moderate", "conclusion.f3-less-influenced"])
+def test_an_order_of_printed_numbers_can_come_out_otherwise(claim):
+    rival = conclusions.rivals()[claim]
+    verdict = claims.load("pharyngeal").judge(f"pharyngeal.{claim}", FOUND[claim], rival=rival)
+    assert verdict.verdict == claims.REPRODUCED
+    assert verdict.rival["passes"] == 0
+
+
+def test_two_shifts_of_f2_that_add_up_favour_either_consonant():
+    """By the text's plain vowel the sum is nearer to F2 beside /tˁ/, by Table II's to that beside /ʕ/."""
+    (tt, ayn), plain = (1259.29, 1706.22), (1573.437, 1418.58)
+    said = conclusions._if_added()
+    for vowel in plain:
+        total = tt + ayn - vowel
+        assert f"{abs(total - tt):.0f} Hz from that beside /tˁ/ and {abs(total - ayn):.0f} Hz" in said
+    assert tt + ayn - plain[0] - tt < (ayn - tt) / 2 < tt + ayn - plain[1] - tt
+
+
+def test_a_reason_for_no_rival_is_more_than_that_nothing_is_drawn():
+    """Sister rows from printed numbers run theirs."""
+    for study in ("echo", "pharyngeal"):
+        for claim in claims.load(study).claims.values():
+            assert "nothing is drawn" not in (claim.rival or {}).get("none", ""), claim.id
+
+
+def test_a_cause_asked_of_our_tract_says_so():
+    for claim in claims.load("pharyngeal").claims.values():
+        if claim.class_ == "cause" and not claim.needs:
+            assert "our tract" in claim.reach or "stand-in tract" in claim.reach, claim.id
+
+
 def test_every_rival_is_of_a_claim_that_names_it():
     ledger = claims.load("pharyngeal")
     for name in conclusions.rivals():

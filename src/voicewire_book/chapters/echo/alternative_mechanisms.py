@@ -36,6 +36,7 @@ __all__ = [
     "RECORDINGS",
     "by_epsilon",
     "first",
+    "first_column_mirrored",
     "first_column_only",
     "independent",
     "larger_epsilons",
@@ -55,6 +56,8 @@ FIRST = 5 * paper.FIGURE_1.memory * paper.FIGURE_1.length
 """Samples of the first convergence: five memories of Figure 1."""
 FINE = 64
 """Samples between two looks at the first convergence: an overshoot may be over in some hundred."""
+AFTER = "five passes after the change"
+"""The five memories behind the change of the shorter Figure 1, which a plot without the beginning shows."""
 EVERY = FIRST // 16
 RIVAL_SEEDS = range(100, 200)
 """Twenty runs of five seeds each."""
@@ -145,15 +148,17 @@ def _far_room() -> Iterator[dict[str, Any]]:
                 yield row | {"before": levels["before"]}
 
 
-def _best(filter_: AdaptiveFilter, signals: Signals) -> dict[str, float]:
-    """Return the best misalignment of a run, looked at each `FINE` samples, and after how many it came."""
+def _best(filter_: AdaptiveFilter, signals: Signals, start: int = 0) -> dict[str, float]:
+    """Return a run's best misalignment from a sample on, looked at each `FINE` samples, and after how many it came."""
     curve = follow(filter_, signals, FINE)
-    best = int(curve.decibels.argmin())
-    return {"best": float(curve.decibels[best]), "after": int(curve.samples[best])}
+    late = curve.samples > start
+    decibels, samples = curve.decibels[late], curve.samples[late] - start
+    best = int(decibels.argmin())
+    return {"best": float(decibels[best]), "after": int(samples[best])}
 
 
 def first(seeds: Sequence[int] = SEEDS, rival_seeds: Sequence[int] = RIVAL_SEEDS) -> Rows:
-    """Run the first convergence of Figure 1 without pre-distortion: five passes from each epsilon, and NLMS."""
+    """Run the first convergence of Figure 1 without pre-distortion, and after its change: five passes, and NLMS."""
     rows: Rows = []
     length, whole = paper.FIGURE_1.length, paper.FIGURE_1.change_at
     for seed in seeds:
@@ -162,6 +167,10 @@ def first(seeds: Sequence[int] = SEEDS, rival_seeds: Sequence[int] = RIVAL_SEEDS
         for epsilon in (*EPSILONS, *LARGER):
             found = _best(paper_filter(paper.FIGURE_1, 5, regularization=epsilon), begun)
             rows.append({"filter": "five passes", "epsilon": epsilon, "seed": seed} | found)
+        turned = scene(seed, samples=CHANGE_AT + FIRST, predistortion=0.0)
+        for epsilon in EPSILONS:
+            found = _best(paper_filter(paper.FIGURE_1, 5, regularization=epsilon), turned, CHANGE_AT)
+            rows.append({"filter": AFTER, "epsilon": epsilon, "seed": seed} | found)
     for seed in rival_seeds:
         signals = Scene(length, FIRST, seed, predistortion=0.0).signals()
         rows.append({"filter": "NLMS", "epsilon": 0.0, "seed": seed} | _best(WLNLMS(length), signals))
@@ -175,10 +184,6 @@ def _speech() -> Iterator[dict[str, Any]]:
         for updates in (4, 12):
             row = {"what": "speech, moves", "alpha": 0.4, "reuse": 1, "updates": updates, "seed": seed}
             yield row | _speech_row(signals, 1, updates=updates)
-        curve = follow(WLNLMS(paper.FIGURE_2.length), signals, 2000)
-        end = signals.x.size
-        row = {"what": "speech, NLMS", "alpha": 0.4, "reuse": 1, "updates": 0, "seed": seed}
-        yield row | {"before": curve.steady(end - end // 10, end)}
         for alpha in (0.4, 0.0):
             signals = _spoken(60, seed, alpha, far_length)
             for reuse in (1, 3, 5):
@@ -187,7 +192,7 @@ def _speech() -> Iterator[dict[str, Any]]:
 
 
 def rivals() -> Rows:
-    """Run the mechanisms that the ledger names: more moves in place of reuse, a long far room; on speech NLMS, too."""
+    """Run the mechanisms that the ledger names: more moves in place of reuse, a long far room."""
     return [row for run in (_moves, _far_room, _speech) for row in run()]
 
 
@@ -244,8 +249,9 @@ def by_epsilon() -> dict[str, dict[str, Real]]:
         best = column(beginnings, "best", filter="five passes", epsilon=epsilon)
         found.setdefault("echo.alpha0-nit5-converges-first", {})[name] = np.array(best)
         found.setdefault("echo.alpha0-nit5-steady", {})[name] = floors[5, 0.0] - floors[5, 0.4]
-    first_best = found["echo.alpha0-nit5-converges-first"]
-    return found | {"echo.alpha0-nit5-converges-first": first_best | {"100, by -15 dB": first_best["100"]}}
+    after = np.array(column(beginnings, "best", filter=AFTER, epsilon=EPSILONS[-1]))
+    found["echo.alpha0-nit5-converges-first"]["100, after the change"] = after
+    return found
 
 
 def larger_epsilons() -> dict[float, Real]:
@@ -336,14 +342,13 @@ def runs() -> dict[str, list[Any]]:
 
 
 def _spoken_runs(rows: Rows) -> dict[str, list[Any]]:
-    """Return the rivals on speech, one conversation a run, and NLMS in the scenes of both figures."""
+    """Return the rivals on speech, one conversation a run."""
 
     def of(what: str, name: str, **where: Any) -> Real:
         return np.array(column(rows, name, what=f"speech, {what}", **where))
 
     far = {(n, alpha): of("far room", "before", alpha=alpha, reuse=n) for n, alpha in SPOKEN}
     gaps = {n: far[n, 0.0] - far[n, 0.4] for n in (1, 3, 5)}
-    spoken = of("NLMS", "before")
     four, twelve = (of("moves", "t15", updates=n) for n in (4, 12))
     back = np.isfinite(four)  # within the 12 s after the change
     return {
@@ -352,23 +357,36 @@ def _spoken_runs(rows: Rows) -> dict[str, list[Any]]:
         ],
         "echo.speech-predistortion-gap": [
             {f"{n}{whose}": gap[i] for n, gap in gaps.items() for whose in ("", ", recorded voices")}
-            for i in range(spoken.size)
-        ],
-        "echo.dr-suitable": [
-            dict.fromkeys(("Figure 1 with 3", "Figure 1 with 5"), first)
-            | dict.fromkeys(("Figure 2 with 2", "Figure 2 with 3", "Figure 2 with 5"), second)
-            for first, second in zip(peer("before", "NLMS"), spoken, strict=False)
+            for i in range(gaps[1].size)
         ],
     }
 
 
 def first_column_only(x: Complex, length: int, forgetting: float) -> Complex:
-    """Update R by step 2 of Tables I and II as printed: one new column, the rest moved by one place."""
+    """Update R by step 2 of Tables I and II with the printed column alone, the rest moved by one place."""
     R = np.zeros((2 * length, 2 * length), complex)
     window = np.zeros(2 * length, complex)
     for x_n in x:
         window = reference.shifted(window, x_n)
         R = paper_tables.one_column(R, window, forgetting)
+    return R
+
+
+def first_column_mirrored(x: Complex, length: int, forgetting: float) -> Complex:
+    """Update R by the printed column and the shift of the input by a sample, which brings two entries of the window.
+
+    The second new column is the first one's conjugate, interchanged in pairs.
+    """
+    R = np.zeros((2 * length, 2 * length), complex)
+    window = np.zeros(2 * length, complex)
+    pairs = np.arange(2 * length) ^ 1
+    for x_n in x:
+        window = reference.shifted(window, x_n)
+        moved, R = R, np.empty_like(R)
+        R[2:, 2:] = moved[:-2, :-2]
+        R[:, 0] = forgetting * moved[:, 0] + np.conj(window[0]) * window
+        R[:, 1] = R[pairs, 0].conj()
+        R[:2] = R[:, :2].conj().T
     return R
 
 

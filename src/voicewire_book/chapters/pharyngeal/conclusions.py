@@ -107,6 +107,21 @@ def _steps_of_f1(baseline: str) -> dict[str, float]:
     return {"both over one": shifts("ayntah", baseline)["F1"] - min(one), "one over plain": min(one)}
 
 
+def _between_on_f2() -> float:
+    """Return how far F2 beside the one consonant lies from that beside the other, Hz."""
+    return abs(float(cell(2, "ayn-mean", "F2")) - float(cell(2, "tt-mean", "F2")))
+
+
+def _if_added() -> str:
+    """Say where F2 would lie beside both if the two shifts merely added up."""
+    far = [[abs(shifts(other, name)["F2"]) for other in ("ayn", "tt")] for name in BASELINES]
+    said = ", ".join(
+        f"{tt:.0f} Hz from that beside /tˁ/ and {ayn:.0f} Hz from that beside /ʕ/ by the plain vowel of {name}"
+        for (tt, ayn), name in zip(far, BASELINES, strict=True)
+    )
+    return f"If the two shifts merely added up, F2 would lie {said}."
+
+
 def _larger_on_f1() -> tuple[str, str]:
     """Return which consonant raises F1 more, by the text's hertz and by the printed percentages."""
     hertz = {name: float(paper.TEXT_SHIFT[row]["F1"]) for name, row in (("/tˁ/", "tt"), ("/ʕ/", "ayn"))}
@@ -165,7 +180,7 @@ def conclusions() -> Derived:
             "F1 changes more still. F4 is no measure here: by the same sentence /tˁ/ does not influence it.",
         ),
         **_IN_WORDS,
-        "conclusion.tt-dominant": ({f"to {row}": abs(both - value) for row, value in f2.items()}, ""),
+        "conclusion.tt-dominant": ({f"to {row}": abs(both - value) for row, value in f2.items()}, _if_added()),
         "conclusion.f2-effects-reduced": (
             {name: _reduced("ayntah", name) for name in BASELINES},
             "That of /tˁ/ is; that of /ʕ/, a rise, turns into a fall, nearly twice its size from the text's plain "
@@ -226,6 +241,14 @@ def rivals() -> dict[str, list[Any]]:
             {"rise of F1": shifts("ayn", name)["F1"], "fall of F2": -shifts("ayn", name)["F2"]} for name in BASELINES
         ],
         "text.f2-considerable-drop": [_percents("ayn", "F2")],
+        "conclusion.f3-less-influenced": [
+            _farthest(name) | {"F3": max(abs(_percents(c, "F1")[name]) for c in ("tt", "ayn"))} for name in BASELINES
+        ],
+        "conclusion.tt-dominant": [dict.fromkeys(("to tt", "to ayn"), _between_on_f2() / 2)],
+        "conclusion.f1-moderate": [
+            _steps_of_f1(name) | {"both over one": max(shifts(c, name)["F1"] for c in ("tt", "ayn"))}
+            for name in BASELINES
+        ],
         "conclusion.f2-effects-reduced": [_reduced("tt", name) for name in BASELINES],
         "conclusion.superimposed": [
             {label: max(alone.values()) / sum(alone.values()) for label, (_, alone, _) in _in_both(name).items()}
