@@ -112,6 +112,8 @@ def test_what_is_passed_over_is_counted(tmp_path: Path) -> None:
     for name in ("other", "none"):
         with pytest.raises(TestbedError, match=name):
             read_capture(tmp_path / name)
+    empty = read_capture(save(tmp_path / "empty.pcap", []))
+    assert (list(empty), repr(empty)) == ([], "<CaptureFile empty.pcap: 0 packets read>")
     assert isinstance(CaptureFile(str(file)).path, Path)
 
 
