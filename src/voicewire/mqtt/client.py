@@ -302,7 +302,7 @@ class Client(asyncio.Protocol):
         MalformedError
             If an argument is outside what the protocol allows.
         """
-        data = payload.encode() if isinstance(payload, str) else bytes(payload)
+        data = _octets(payload)
         names = tuple(dict.fromkeys(subscribers))
         if wait_for is None and names:
             wait_for = len(names)
@@ -423,7 +423,7 @@ class Client(asyncio.Protocol):
         MalformedError
             If an argument is outside what the protocol allows.
         """
-        data = payload.encode() if isinstance(payload, str) else bytes(payload)
+        data = _octets(payload)
         names = tuple(dict.fromkeys(subscribers))
         packet, limit = confirmed(topic, data, retain, wait_for, names, timeout, report)
         async with self._explaining():
@@ -844,6 +844,16 @@ class Client(asyncio.Protocol):
             self._received.add(packet.packet_id)
             data = self._answer(packet) if packet.qos == 3 and self._answer and new else b""
             self._send(p.Pubrec(packet.packet_id, packet.qos, data))
+
+
+def _octets(payload: bytes | str) -> bytes:
+    """The payload as bytes; a number is refused, of which `bytes` would make so many noughts."""
+    if isinstance(payload, str):
+        return payload.encode()
+    try:
+        return payload if type(payload) is bytes else memoryview(payload).tobytes()
+    except TypeError:
+        raise MalformedError(f"a payload is text or bytes, not {payload!r:.40}: str() makes text") from None
 
 
 def _size(data: bytes) -> int:
