@@ -95,7 +95,7 @@ async def test_arguments(running: Broker) -> None:
                 await c.post("t", number)  # type: ignore[arg-type]
         await c.subscribe("t")
         for same in ("é", "é".encode(), bytearray("é".encode()), memoryview("é".encode())):
-            await c.publish("t", same, 1)
+            await c.publish("t", same, 1)  # type: ignore[arg-type]
             assert (await c.receive(5)).payload == "é".encode()
         await c.publish("t", b"still alive", 1)
 
