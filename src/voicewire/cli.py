@@ -46,6 +46,13 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **{"formatter_class": Screen, **named})
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse; a command refuses what it lacks itself, so that its own help is named."""
+        found, more = super().parse_known_args(args, namespace)
+        if more and self.get_default("handler") is not None:
+            self.error(f"unrecognized arguments: {' '.join(more)}")
+        return found, more
+
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {_line(message)} (see '{self.prog} --help')\n")
 

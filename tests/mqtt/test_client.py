@@ -7,7 +7,15 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from voicewire.mqtt import Broker, Config, DisconnectedError, MalformedError, MQTTError, NotAcknowledgedError
+from voicewire.mqtt import (
+    Broker,
+    Config,
+    ConfigError,
+    DisconnectedError,
+    MalformedError,
+    MQTTError,
+    NotAcknowledgedError,
+)
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.client import Client
 
@@ -80,7 +88,22 @@ async def test_arguments(running: Broker) -> None:
             await c.publish("t", b"x", wait_for=1, timeout=0)
         with pytest.raises(MalformedError):
             await c.publish("t/#", b"x", 1)
+        for number in (5, 2.5, None, [1, 2], True, {"a": 1}):
+            with pytest.raises(MalformedError, match="is text or bytes, not"):
+                await c.publish("t", number, 1)  # type: ignore[arg-type]
+            with pytest.raises(MalformedError, match="is text or bytes, not"):
+                await c.post("t", number)  # type: ignore[arg-type]
+        await c.subscribe("t")
+        for same in ("é", "é".encode(), bytearray("é".encode()), memoryview("é".encode())):
+            await c.publish("t", same, 1)  # type: ignore[arg-type]
+            assert (await c.receive(5)).payload == "é".encode()
         await c.publish("t", b"still alive", 1)
+
+
+def test_a_broker_takes_a_config() -> None:
+    for other in ("127.0.0.1", 1883, {"port": 0}):
+        with pytest.raises(ConfigError, match="takes a Config, as in"):
+            Broker(other)  # type: ignore[arg-type]
 
 
 async def test_refused_and_unreachable(running: Broker) -> None:

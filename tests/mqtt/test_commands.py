@@ -465,3 +465,17 @@ def test_the_commands_need_nothing_but_python(module: str, tmp_path: Path) -> No
 def test_the_broker_of_a_process_serves_stock_clients() -> None:
     with ours("--no-qos3") as broker, Client(port=broker.port) as client:
         assert client.subscribe("a") == (0,)
+
+
+@pytest.mark.parametrize("words", [["pub", "-t", "a", "-m", "x", "-d"], ["sub", "-t", "a", "-F", "%p"],
+                                   ["broker", "-v"], ["voip", "score", __file__, "--quiet"]])  # fmt: skip
+def test_an_option_that_a_command_lacks_is_refused_by_that_command(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """So that the help it points to is the one that lists what there is."""
+    with pytest.raises(SystemExit) as caught:
+        main(words)
+    name = "voicewire voip score" if words[0] == "voip" else f"voicewire {words[0]}"
+    told = capsys.readouterr().err
+    assert caught.value.code == 2 and told.startswith(f"{name}: unrecognized arguments: -")
+    assert told.endswith(f"(see '{name} --help')\n") and told.count("\n") == 1

@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from voicewire.mqtt import (
@@ -113,6 +113,7 @@ SIZES = st.lists(st.integers(0, 985), max_size=4)
 
 
 @given(SIZES, SIZES, SIZES, st.integers(0, 2), st.integers(1_001, 3_000))
+@example([], [0, 0, 0], [], 2, 1001)  # answers that find the connection ended
 @settings(max_examples=30)
 def test_who_published_is_told_whatever_was_sent_around_it(
     first: list[int], before: list[int], after: list[int], qos: int, size: int

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import struct
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voicewire.emqtt.dissection import dissect_capture
+from voicewire.mqtt import MalformedError
 from voicewire.mqtt import packets as p
 from voicewire.testbed import CaptureFile, Repeats, Segment, TestbedError, parse, read_capture, read_pcap, stream
 from voicewire.testbed.encapsulation import Inside, Passed, inside
@@ -109,6 +112,8 @@ def test_what_is_passed_over_is_counted(tmp_path: Path) -> None:
     for name in ("other", "none"):
         with pytest.raises(TestbedError, match=name):
             read_capture(tmp_path / name)
+    empty = read_capture(save(tmp_path / "empty.pcap", []))
+    assert (list(empty), repr(empty)) == ([], "<CaptureFile empty.pcap: 0 packets read>")
     assert isinstance(CaptureFile(str(file)).path, Path)
 
 
@@ -199,7 +204,7 @@ def test_a_length_of_nought_is_a_card_that_cuts() -> None:
 
 def test_a_hole_is_one_if_nothing_fills_it(tmp_path: Path) -> None:
     later = 100 + len(CONNECT)
-    shuffled = [SESSION[0], (1.0, tcp(later, PING)), (2.0, tcp(100, CONNECT[:3])), (3.0, tcp(100, CONNECT))]
+    shuffled = [SESSION[0], (101.0, tcp(later, PING)), (102.0, tcp(100, CONNECT[:3])), (103.0, tcp(100, CONNECT))]
     assert list(external_captures.read(save(tmp_path / "a.pcap", shuffled), 1883)["type"]) == ["Connect", "Pingreq"]
     for read in (lambda f: external_captures.read(f, 1883), lambda f: list(dissect_capture(f))):
         with pytest.raises(TestbedError, match=f"hole of {len(CONNECT) - 3} bytes"):
@@ -240,6 +245,85 @@ def test_ports_used_again_without_a_captured_syn_are_another_connection(
     with pytest.raises(TestbedError, match="2 connections one after the other"):
         stream(said, A, B)
     assert [stream(said, A, B, connection=k) for k in (0, 1)] == [b"ONE", b"TWO"]
+
+
+def by_sessions(file: Path) -> list[str]:
+    return list(external_captures.read(file, 1883)["type"])
+
+
+def by_dissection(file: Path) -> list[str]:
+    return [fields[0].meaning.partition(",")[0].title() for _, _, fields in dissect_capture(file)]
+
+
+READERS = (by_sessions, by_dissection)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(0, 2**32 - 1), st.integers(0, 2**32 - 1), st.booleans(), st.booleans(), st.booleans(), st.booleans())
+def test_sessions_on_ports_used_again_are_read_as_two(
+    isn: int, other: int, syn: bool, both: bool, below: bool, reset: bool
+) -> None:
+    """What MQTT's readers make of the same: no hole, but another connection, its SYN captured or not."""
+    second = isn - 500 if below else isn + 1 + len(CONNECT + PING) + 1 + other % 2**30
+    said = [(0.0, tcp(isn, b"", 2))] * syn + [(0.1, tcp(isn + 1, CONNECT + PING))]
+    said += [(0.2, tcp(70, b"", 0x12, back=True))] * below
+    said += [(0.3, tcp(isn + 1 + len(CONNECT + PING), b"", 4 if reset else 0x11))]
+    said += [(0.4, tcp(71, b"", 0x11, back=True))] * (both or below)
+    said += [(0.5, tcp(second, CONNECT + PING))]
+    with tempfile.TemporaryDirectory() as folder:
+        file = save(Path(folder) / "a.pcap", said)
+        for reader in READERS:
+            assert reader(file) == ["Connect", "Pingreq"] * 2
+        assert external_captures.read(file, 1883)["connection"].nunique() == 2
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_what_is_no_session_of_this_version_is_refused_by_its_name(
+    reader: Callable[[Path], list[str]], tmp_path: Path
+) -> None:
+    head = p.encode(p.Connect("a"))
+    for old, new, words in ((b"MQTT\4", b"MQTT\5", r"level 5 \(MQTT 5\)"), (b"MQTT\4", b"MQTT\x84", "level 132"),
+                            (b"\0\4MQTT\4", b"\0\6MQIsdp\3", r"level 3 \(MQTT 3.1\)")):  # fmt: skip
+        other = head[2:].replace(old, new)
+        whole = bytes([16, len(other)]) + other + b"\x82\x08\0\1\0\0\2t/\0"  # and what another version sends at once
+        file = save(tmp_path / "a.pcap", [SESSION[0], (101.0, tcp(100, whole))])
+        with pytest.raises(MalformedError, match=f"a.pcap, from the client at 101.0.* asks for protocol .*{words}"):
+            reader(file)
+    with pytest.raises(MalformedError, match="no SYN of this side, and may begin in the midst"):
+        reader(save(tmp_path / "b.pcap", [(101.0, tcp(100, CONNECT[2:]))]))
+    with pytest.raises(MalformedError) as caught:
+        reader(save(tmp_path / "c.pcap", [SESSION[0], (101.0, tcp(100, CONNECT[2:]))]))
+    assert "no SYN" not in str(caught.value)
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_what_is_no_whole_packet_is_counted(reader: Callable[[Path], list[str]], tmp_path: Path) -> None:
+    size = len(CONNECT)
+    for k in range(1, size):
+        short = [SESSION[0], (101.0, tcp(100, CONNECT[:k]))]
+        said = f"{k} bytes of a packet" + f" that should have {size}" * (k > 1)
+        with pytest.raises(TestbedError, match=f"at port 1883, only {said}$"):
+            reader(save(tmp_path / "a.pcap", short))
+        with pytest.warns(UserWarning, match=f"a.pcap ends with {said}$"):
+            assert reader(save(tmp_path / "a.pcap", [*SESSION, (102.0, tcp(102 + size, CONNECT[:k]))])) != []
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_times_that_run_back_are_no_time_of_a_session(reader: Callable[[Path], list[str]], tmp_path: Path) -> None:
+    """As in two files put behind one another; a few ms, as several queues make them, are let be."""
+    with pytest.raises(TestbedError, match=r"times run back, by 1.000 s"):
+        reader(save(tmp_path / "a.pcap", [SESSION[2], SESSION[0], SESSION[1]]))
+    near = [SESSION[0], (101.504, SESSION[2][1]), (101.5, SESSION[1][1])]
+    assert reader(save(tmp_path / "b.pcap", near)) == ["Connect", "Pingreq"]
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_probe_before_anything_else_is_no_data_of_a_session(
+    reader: Callable[[Path], list[str]], tmp_path: Path
+) -> None:
+    idle = [(1.0, tcp(7, b"", 0x10, back=True)[:28] + struct.pack("!I", 100) + tcp(7, b"", 0x10, back=True)[32:]),
+            (1.1, tcp(99, b"\0", 0x10)), *SESSION[1:]]  # fmt: skip
+    assert reader(save(tmp_path / "a.pcap", idle)) == ["Connect", "Pingreq"]
 
 
 @settings(deadline=None)

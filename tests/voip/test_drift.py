@@ -84,6 +84,14 @@ def test_without_a_drift_none_is_told() -> None:
     assert all("may be off by" in one.why_not for one in found if one.why_not)
 
 
+@pytest.mark.parametrize("size", [1, 2, 5, 10])
+def test_nothing_is_not_said_to_be_off_by_nothing(size: int) -> None:
+    """Packets at even times, or in even bursts, as from a simulator: no drift, and no 0 that may be off by 0."""
+    k = np.arange(1000)
+    found = clock_drift(in_order((0.02 * size * (k // size)).tolist(), k.tolist(), 20.0, (160 * k).tolist(), 8000.0))
+    assert found.why_not == "below 1 ppm, which may be off by as much"
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 40)), min_size=2, max_size=30).filter(

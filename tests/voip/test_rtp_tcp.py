@@ -114,14 +114,19 @@ def test_behind_a_hole_nothing_is_read_and_it_is_said(
     (stream,) = found.streams
     assert stream.numbers.tolist() == list(range(sum(end <= 100 * lost for end in ends)))
     assert found.holes == 1
+    assert found.passed["TCP segments behind a hole"] == len(sent) - lost - 1
     assert main(["voip", "score", str(tmp_path / "hole.pcap")]) == 0
     assert "a TCP connection has a hole: what stands before that was read" in capsys.readouterr().out
     few, _ = framed(5)
     sent = [(0.02 * k, segment(1000 + a, few[a : a + 100])) for k, a in enumerate(range(0, len(few), 100)) if k != 7]
     found = read(tmp_path / "few.pcap", sent)
     assert (found.streams, found.holes) == ([], 0)
+    assert found.passed["packets over TCP that begin like RTP, in no stream of ten whose numbers go on"] == 3
     short = read(tmp_path / "short.pcap", whole, snap=14 + 20 + 20 + 60)
     assert short.streams == []
+    (said,) = short.passed  # not that it is TCP without RTP
+    assert said == "TCP segments that were not captured whole, of connections in which no RTP is seen"
+    assert short.passed[said] == len(whole)
 
 
 def test_the_command_says_how_it_came(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

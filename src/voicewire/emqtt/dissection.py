@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import html
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from voicewire.mqtt import packets as p
-from voicewire.mqtt.decoder import decode, read_length
+from voicewire.mqtt.decoder import check_version, decode, read_length, understood, unfinished, whole_packets
 from voicewire.mqtt.errors import MalformedError
-from voicewire.testbed.capture import read_pcap
+from voicewire.testbed.capture import Segment, read_pcap
 from voicewire.testbed.errors import TestbedError
-from voicewire.testbed.reassembly import Direction
+from voicewire.testbed.reassembly import in_order
 
 __all__ = ["COLOURS", "Coloured", "Field", "dissect", "dissect_capture"]
 
@@ -88,6 +89,7 @@ def dissect(data: bytes) -> list[Field]:
     if isinstance(packet, p.Publish):
         return fields + _publish(packet, body)
     if isinstance(packet, p.Connect):
+        check_version(packet)
         fields.append(Field("variable header", "protocol", body[:7], "MQTT, level 4 (version 3.1.1)"))
         fields.append(Field("variable header", "connect flags", body[7:8], f"clean session {packet.clean:d}"))
         fields.append(Field("variable header", "keep alive", body[8:10], f"{packet.keep_alive} s"))
@@ -154,14 +156,14 @@ def dissect_capture(path: str | Path, port: int = 1883) -> Iterator[tuple[float,
     Raises
     ------
     TestbedError
-        If it is no capture, is cut short, has a hole, or has no packet at this port.
+        If it is no capture, is cut short, has a hole, its times run back, or it has no packet at this port.
     MalformedError
-        If what is said at this port isn't MQTT.
+        If what is said at this port isn't MQTT 3.1.1.
 
     Notes
     -----
     Bytes are put in order, and of what TCP sends twice the first copy counts. What is captured of a connection must
-    begin with a packet.
+    begin with a packet. If it ends in the midst of one, a `UserWarning` says so.
 
     Examples
     --------
@@ -170,32 +172,28 @@ def dissect_capture(path: str | Path, port: int = 1883) -> Iterator[tuple[float,
     >>> [(sender, fields[0].meaning) for _, sender, fields in found][:2]
     [('client', 'CONNECT, flags 0000'), ('broker', 'CONNACK, flags 0000')]
     """
-    path, ways, seen = Path(path), dict[tuple[object, ...], tuple[Direction, bytearray]](), 0
-    since: float | None = None
-    for one in read_pcap(path):
-        since = one.time if since is None else since
-        if port not in (one.source[1], one.target[1]):
-            continue
-        key, after = (*one.source, *one.target), (one.seq + ("S" in one.flags)) % 2**32
-        if key not in ways or ("S" in one.flags and ways[key][0].begins != after):  # a new connection
-            _whole(path, [ways[key][0]] if key in ways else [])
-            ways[key] = Direction(after), bytearray()
-        way, held = ways[key]
-        for _, data in way.take(after, one.payload, one.length - len(one.payload), 0):
-            held += data
-        while (head := read_length(bytes(held[:5]), 0)) is not None and len(held) >= head[1]:
-            packet, seen = bytes(held[: head[1]]), seen + 1
-            del held[: head[1]]
-            yield one.time - since, "client" if one.target[1] == port else "broker", dissect(packet)
-    _whole(path, [way for way, _ in ways.values()])
+    path, seen, since = Path(path), 0, list[float]()
+
+    def segments() -> Iterator[Segment]:
+        for one in read_pcap(path):
+            since[:] = since or [one.time]
+            yield one
+
+    held: dict[tuple[object, ...], bytearray] = {}
+    for one, data, new, opened in in_order(segments(), port, path.name):
+        key, sender = (*one.source, *one.target), "client" if one.target[1] == port else "broker"
+        if new:
+            held[key] = bytearray()
+        held[key] += data
+        with understood(f"{path.name}, from the {sender} at {one.time:.6f} s since the epoch", opened):
+            for octets, _ in whole_packets(held[key]):
+                seen += 1
+                yield one.time - since[0], sender, dissect(octets)
+    left = unfinished(held.values())
     if not seen:
-        raise TestbedError(f"{path.name} has no packet of MQTT at port {port}")
-
-
-def _whole(path: Path, ways: list[Direction]) -> None:
-    missing = max((way.missing() for way in ways), default=0)
-    if missing:
-        raise TestbedError(f"{path.name} has a hole of {missing} bytes")
+        raise TestbedError(f"{path.name} has no packet of MQTT at port {port}" + f", only {left}" * bool(left))
+    if left:
+        warnings.warn(f"{path.name} ends with {left}", stacklevel=2)
 
 
 class Coloured:

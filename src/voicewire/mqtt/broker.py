@@ -65,6 +65,8 @@ class Broker:
     """A subclass may measure what goes through it."""
 
     def __init__(self, config: Config | None = None) -> None:
+        if config is not None and not isinstance(config, Config):
+            raise ConfigError(f"a broker takes a Config, as in Broker(Config(port=1884)), not {config!r:.40}")
         c = self.config = config or Config()
         self.log = logging.getLogger("voicewire.broker")
         self.loop: asyncio.AbstractEventLoop

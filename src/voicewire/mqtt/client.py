@@ -123,6 +123,7 @@ class Client(asyncio.Protocol):
         self._timer: asyncio.TimerHandle | None = None
         self._connack: asyncio.Future[bool] | None = None
         self._closed: asyncio.Future[None] | None = None
+        self._first = b""  # of what comes before CONNECT is answered
         self._reason = "not connected"
         self.session_present = False
         self._blocking: BlockingClient | None = None
@@ -176,21 +177,34 @@ class Client(asyncio.Protocol):
         if self._transport is not None and self._closed is not None:  # its end must not come after this beginning
             self._transport.abort()
             await self._closed
-        self._decoder = Decoder()
+        self._decoder, self._first = Decoder(), b""
         self._speaks_qos3 = False
         self._one_question = asyncio.Lock()  # of this loop, which may be another one than before
         self._open_inbox()
         self._connack = loop.create_future()
         self._closed = loop.create_future()
+        made = False
         try:
             await asyncio.wait_for(loop.create_connection(lambda: self, self.host, self.port, ssl=self._tls), timeout)
+            made = True
             self._send(self._connect)
             self.session_present = await asyncio.wait_for(self._connack, timeout)
         except UnicodeError:
             raise DisconnectedError(f"no broker at {self.host!r:.90}: that is no host name") from None
-        except (OSError, TimeoutError) as error:
+        except TimeoutError as error:  # also the system's, which has words
             self._abort("no answer")
-            raise DisconnectedError(f"no broker at {self.host}:{self.port}: {error or 'no answer'}") from None
+            place, tls = f"{self.host}:{self.port}", "TLS " * (self._tls is not None)
+            if made:
+                said = f"{place} took the {tls}connection, but no CONNACK came in {timeout:g} s{self._answered()}"
+                raise DisconnectedError(said) from None
+            raise DisconnectedError(f"no broker at {place}: {error}" if str(error) else
+                                    f"no {tls}connection to {place} within {timeout:g} s") from None
+        except ssl.SSLError as error:  # something is there
+            self._abort("no answer")
+            raise DisconnectedError(f"no TLS connection to {self.host}:{self.port}: {error}") from None
+        except OSError as error:
+            self._abort("no answer")
+            raise DisconnectedError(f"no broker at {self.host}:{self.port}: {error}") from None
         for packet_id, pending in list(self._pending.items()):
             packet = pending.packet
             if isinstance(packet, p.Publish):
@@ -202,6 +216,10 @@ class Client(asyncio.Protocol):
         if self._connect.keep_alive:
             self._timer = loop.call_later(self._connect.keep_alive / 2, self._ping)
         return self.session_present
+
+    def _answered(self) -> str:
+        """How what came instead of CONNACK begins, if anything came."""
+        return f"; its answer begins {self._first!r}" * bool(self._first)
 
     def _open_inbox(self) -> None:
         """Keep what has come and was acknowledged: the broker will not send it again. Drop the mark of the end."""
@@ -284,7 +302,7 @@ class Client(asyncio.Protocol):
         MalformedError
             If an argument is outside what the protocol allows.
         """
-        data = payload.encode() if isinstance(payload, str) else bytes(payload)
+        data = _octets(payload)
         names = tuple(dict.fromkeys(subscribers))
         if wait_for is None and names:
             wait_for = len(names)
@@ -405,7 +423,7 @@ class Client(asyncio.Protocol):
         MalformedError
             If an argument is outside what the protocol allows.
         """
-        data = payload.encode() if isinstance(payload, str) else bytes(payload)
+        data = _octets(payload)
         names = tuple(dict.fromkeys(subscribers))
         packet, limit = confirmed(topic, data, retain, wait_for, names, timeout, report)
         async with self._explaining():
@@ -663,6 +681,8 @@ class Client(asyncio.Protocol):
             self._timer = None
         if exc is not None:
             self._reason = f"connection lost: {exc}"
+        if self._connack is not None and not self._connack.done():
+            self._reason += self._answered()
         error = DisconnectedError(self._reason)
         waiting: list[asyncio.Future[object]] = [
             *cast("list[asyncio.Future[object]]", list(self._requests.values())),
@@ -692,13 +712,18 @@ class Client(asyncio.Protocol):
             The next ones of the stream.
         """
         self._heard = time.monotonic()
+        if self._connack is not None and not self._connack.done():
+            self._first = (self._first + data)[:16]
         try:
             for packet in self._decoder.feed(data):
                 if self._observer is not None:
                     self._observer("in", packet, time.perf_counter())
                 self._handle(packet)
+        except DisconnectedError:
+            return  # an answer found the transport closing: why, `connection_lost` says
         except MQTTError as error:
-            self._abort(str(error))
+            begun = self._connack is not None and self._connack.done()
+            self._abort(str(error) if begun else f"what answers at {self.host}:{self.port} is no MQTT 3.1.1: {error}")
 
     def _send(self, packet: p.Packet) -> None:
         if self._transport is None or self._transport.is_closing():
@@ -819,6 +844,16 @@ class Client(asyncio.Protocol):
             self._received.add(packet.packet_id)
             data = self._answer(packet) if packet.qos == 3 and self._answer and new else b""
             self._send(p.Pubrec(packet.packet_id, packet.qos, data))
+
+
+def _octets(payload: bytes | str) -> bytes:
+    """The payload as bytes; a number is refused, of which `bytes` would make so many noughts."""
+    if isinstance(payload, str):
+        return payload.encode()
+    try:
+        return payload if type(payload) is bytes else memoryview(payload).tobytes()
+    except TypeError:
+        raise MalformedError(f"a payload is text or bytes, not {payload!r:.40}: str() makes text") from None
 
 
 def _size(data: bytes) -> int:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import contextlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.errors import MalformedError
 from voicewire.mqtt.topics import check_filter, check_name
 
-__all__ = ["Decoder", "decode", "read_length"]
+__all__ = ["Decoder", "check_version", "decode", "read_length", "understood", "unfinished", "whole_packets"]
 
 FLAGS = {1: (0,), 2: (0,), 4: (0,), 5: (0, 6), 6: (2, 6), 7: (0, 6), 8: (2,), 9: (0,), 10: (2,), 11: (0,),
          12: (0,), 13: (0,), 14: (0,)}  # fmt: skip
@@ -238,6 +239,41 @@ def _connect(r: Reader) -> p.Connect:
     username = r.text() if flags & 0x80 else None
     password = r.take(r.number()) if flags & 0x40 else None
     return p.Connect(client_id, bool(flags & 2), keep_alive, will, username, password)
+
+
+def whole_packets(held: bytearray) -> Iterator[tuple[bytes, p.Packet]]:
+    """Take the packets that are whole off what a side has said so far, one by one, each as bytes and decoded."""
+    while (head := read_length(held[:5], 0)) is not None and len(held) >= head[1]:
+        octets = bytes(held[: head[1]])
+        del held[: head[1]]
+        yield octets, decode(octets[0], octets[head[0] :])
+
+
+def unfinished(held: Iterable[bytearray]) -> str:
+    """What the sides of connections have said behind their last whole packet, in words; nothing if nothing."""
+    heads = [(len(one), read_length(one[:5], 0)) for one in held if one]
+    return ", ".join(
+        f"{size} bytes of a packet" + ("" if head is None else f" that should have {head[1]}") for size, head in heads
+    )
+
+
+def check_version(packet: p.Packet) -> None:
+    """Refuse a CONNECT that asks for another version: what follows it is another protocol's."""
+    if isinstance(packet, p.Connect) and (packet.protocol, packet.level) != ("MQTT", 4):
+        known = {("MQTT", 5): " (MQTT 5)", ("MQIsdp", 3): " (MQTT 3.1)"}.get((packet.protocol, packet.level), "")
+        raise MalformedError(
+            f"CONNECT asks for protocol {packet.protocol!r}, level {packet.level}{known}: only level 4 (3.1.1) is read"
+        )
+
+
+@contextlib.contextmanager
+def understood(where: str, opened: bool) -> Iterator[None]:
+    """Say where in a capture bytes stand that cannot be read, and whether their connection's beginning is in it."""
+    try:
+        yield
+    except MalformedError as error:
+        begins = "" if opened else "; the capture has no SYN of this side, and may begin in the midst of a packet"
+        raise MalformedError(f"{where}: {error}{begins}") from None
 
 
 @dataclass(slots=True)

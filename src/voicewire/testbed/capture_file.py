@@ -86,7 +86,7 @@ class CaptureFile:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        self.packets, self.cut = 0, False
+        self.packets, self.cut, self._read = 0, False, False
         self.passed, self.tunnels = Counter[str](), Counter[str]()
 
     def frames(self) -> Iterator[tuple[int, Inside | Passed]]:
@@ -97,7 +97,7 @@ class CaptureFile:
         (int, Inside or Passed)
             Time in ns since the epoch, and what the frame holds.
         """
-        self.packets, self.cut = 0, False
+        self.packets, self.cut, self._read = 0, False, True
         self.passed, self.tunnels = Counter[str](), Counter[str]()
         found = records(self.path, self.passed)
         try:
@@ -153,7 +153,7 @@ class CaptureFile:
     def __repr__(self) -> str:
         over = ", ".join(f"{count} {what}" for what, count in self.passed.most_common())
         read = f"{self.packets} packets read" + f", passed over: {over}" * bool(over) + ", cut" * self.cut
-        return f"<CaptureFile {self.path.name}: {read if self.packets else 'not gone through yet'}>"
+        return f"<CaptureFile {self.path.name}: {read if self._read else 'not gone through yet'}>"
 
 
 def read_capture(path: str | Path) -> CaptureFile:

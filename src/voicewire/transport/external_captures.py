@@ -7,8 +7,8 @@ anew; source and licence stand in ``data/transport/README.md``. Explained in not
 from __future__ import annotations
 
 import sys
+import warnings
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -16,10 +16,10 @@ import pandas as pd
 
 from voicewire._kit import paths, sheets
 from voicewire.mqtt import packets as p
-from voicewire.mqtt.decoder import Decoder
+from voicewire.mqtt.decoder import check_version, understood, unfinished, whole_packets
 from voicewire.testbed import capture
 from voicewire.testbed.errors import TestbedError
-from voicewire.testbed.reassembly import Direction
+from voicewire.testbed.reassembly import in_order
 
 __all__ = ["COLUMNS", "PORT", "load", "read", "sendings", "write"]
 
@@ -29,36 +29,6 @@ PORT: Final = 17501
 COLUMNS: Final = ("seconds", "connection", "sender", "type", "qos", "dup", "retain", "octets", "exchange")
 """Time from the first packet; connection from 0; client or broker; the packet; its flags; its size in bytes; which
 message at QoS 1 of this connection and direction it carries or acknowledges, from 0 (-1: none)."""
-
-
-
-def _fresh(path: Path, port: int) -> Iterator[tuple[capture.Segment, bytes, bool]]:
-    """Each segment of a connection at this port that brings bytes in order, those bytes, and whether it is a new one's.
-
-    A SYN with another number begins a new connection between the same ends. A hole is one if nothing fills it.
-    """
-    ways: dict[tuple[str, int, str, int], Direction] = {}
-    begun: set[tuple[str, int, str, int]] = set()
-    for one in capture.read_pcap(path):
-        if port not in (one.source[1], one.target[1]):
-            continue
-        key = (*one.source, *one.target)
-        after = (one.seq + ("S" in one.flags)) % 2**32
-        if key not in ways or ("S" in one.flags and ways[key].begins != after):
-            if key in ways:
-                _whole(path, [ways[key]])
-                begun.discard(key)
-            ways[key] = Direction(after)
-        for _, data in ways[key].take(after, one.payload, one.length - len(one.payload), 0):
-            yield one, data, key not in begun
-            begun.add(key)
-    _whole(path, ways.values())
-
-
-def _whole(path: Path, ways: Iterable[Direction]) -> None:
-    missing = max((way.missing() for way in ways), default=0)
-    if missing:
-        raise TestbedError(f"{path.name} has a hole of {missing} bytes")
 
 
 def read(path: str | Path, port: int = PORT) -> pd.DataFrame:
@@ -80,9 +50,9 @@ def read(path: str | Path, port: int = PORT) -> pd.DataFrame:
     Raises
     ------
     TestbedError
-        If it is no capture, is cut short, has a hole, or has no MQTT at this port.
+        If it is no capture, is cut short, has a hole, its times run back, or it has no MQTT at this port.
     voicewire.mqtt.errors.MalformedError
-        If the bytes break MQTT 3.1.1.
+        If the bytes break MQTT 3.1.1, or are of another version.
 
     Examples
     --------
@@ -90,22 +60,27 @@ def read(path: str | Path, port: int = PORT) -> pd.DataFrame:
     3202
     """
     path = Path(path)
-    decoders: dict[tuple[str, int, str, int], Decoder] = {}
+    held: dict[tuple[str, int, str, int], bytearray] = {}
     connections: dict[tuple[str, int], int] = {}
     open_: dict[tuple[int, str, int], int] = {}
     begun: dict[tuple[int, str], int] = defaultdict(int)
     rows: list[tuple[object, ...]] = []
     count = 0
-    for one, fresh, new in _fresh(path, port):
+    for one, fresh, new, opened in in_order(capture.read_pcap(path), port, path.name):
         way = (*one.source, *one.target)
         client, sender = (one.source, "client") if one.target[1] == port else (one.target, "broker")
-        if new and (client not in connections or way in decoders):  # the same ports again are another connection
+        if new and (client not in connections or way in held):  # the same ports again are another connection
             connections[client], count = count, count + 1
-            decoders.pop((*one.target, *one.source), None)
+            held.pop((*one.target, *one.source), None)
         if new:
-            decoders[way] = Decoder()
-        number = connections[client]
-        for packet in decoders[way].feed(fresh):
+            held[way] = bytearray()
+        held[way] += fresh
+        number, packets = connections[client], list[tuple[int, p.Packet]]()
+        with understood(f"{path.name}, from the {sender} at {one.time:.6f} s since the epoch", opened):
+            for octets, packet in whole_packets(held[way]):
+                check_version(packet)
+                packets.append((len(octets), packet))
+        for size, packet in packets:
             exchange, flags = -1, (0, False, False)
             if isinstance(packet, p.Publish):
                 flags = (packet.qos, packet.dup, packet.retain)
@@ -118,10 +93,12 @@ def read(path: str | Path, port: int = PORT) -> pd.DataFrame:
             elif isinstance(packet, p.Puback):
                 other = "broker" if sender == "client" else "client"
                 exchange = open_.pop((number, other, packet.packet_id), -1)
-            octets = len(p.encode(packet))
-            rows.append((one.time, number, sender, type(packet).__name__, *map(int, flags), octets, exchange))
+            rows.append((one.time, number, sender, type(packet).__name__, *map(int, flags), size, exchange))
+    left = unfinished(held.values())
     if not rows:
-        raise TestbedError(f"{path.name} has no MQTT at port {port}")
+        raise TestbedError(f"{path.name} has no MQTT at port {port}" + f", only {left}" * bool(left))
+    if left:
+        warnings.warn(f"{path.name} ends with {left}", stacklevel=2)
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     return table.assign(seconds=(table["seconds"] - table["seconds"].iloc[0]).round(6))
 

@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import os
 import sys
+from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
 from voicewire._kit.options import number, readable_up_to, text, visible, whole
@@ -23,6 +24,8 @@ ANY_FILE = readable_up_to(268_435_455)
 """A payload: the protocol allows no more."""
 port = whole(0, 65_535)
 seconds = number(above=0.0, high=1e6)
+CONNECTING = 10.0
+"""Seconds that the connection, and the answer to CONNECT, may take."""
 
 
 class Help(argparse.RawDescriptionHelpFormatter):
@@ -178,6 +181,16 @@ def client(options: argparse.Namespace, **more: Any) -> Client:
         options.host, options.port, options.id, clean=not options.keep_session, keep_alive=options.keepalive,
         username=options.user, password=options.password, will=_will(options), tls=_tls(options), **more,
     )  # fmt: skip
+
+
+@contextlib.asynccontextmanager
+async def connected(client: Client, most: float | None) -> AsyncIterator[None]:
+    """A client while it is connected; to connect it takes no longer than the user is willing to wait."""
+    await client.connect(CONNECTING if most is None else min(CONNECTING, most))
+    try:
+        yield
+    finally:
+        await client.disconnect()
 
 
 def _will(options: argparse.Namespace) -> Will | None:

@@ -25,7 +25,8 @@ async def publish(options: argparse.Namespace) -> None:
     """Publish all that is asked for; at QoS 0 too the broker has read it when this ends."""
     whole = None if options.stdin_line else _payload(options)
     sent = 0
-    async with client_options.client(options) as client:
+    client = client_options.client(options)
+    async with client_options.connected(client, options.timeout):
         try:
             async for payload in _lines() if whole is None else _repeated(whole, options):
                 _tell(await _one(client, options, payload))

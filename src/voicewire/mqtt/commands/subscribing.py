@@ -38,9 +38,8 @@ class Listener:
         loop = asyncio.get_running_loop()
         options = self._options
         end = None if options.wait is None else loop.time() + options.wait
-        await self._client.connect()
-        self._since = loop.time()
-        try:
+        async with client_options.connected(self._client, options.wait):
+            self._since = loop.time()
             await self._subscribe()
             left = options.count
             while left is None or left > 0:
@@ -54,8 +53,6 @@ class Listener:
                     raise MQTTError(f"{left} of {options.count} messages did not come") from None
                 self._show(packet)
                 left = None if left is None else left - 1
-        finally:
-            await self._client.disconnect()
 
     async def _wanted(self) -> Publish:
         """Wait for a message that is not filtered out."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voicewire._kit import checks
-from voicewire.voip.captures.report import judged_stream, numbers_of
+from voicewire.voip.captures.report import judged_stream, no_stream, numbers_of
 from voicewire.voip.captures.rtp import read_capture
 from voicewire.voip.errors import VoipError
 
@@ -14,6 +15,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["score_capture"]
+
+_COLUMNS = (
+    "stream", "part", "from_s", "to_s", "why", "codec", "codec_from", "frames", "lost", "jitter_ms", "r_fixed",
+    "r_adaptive", "r_best", "mos", "refused",
+)  # fmt: skip
 
 
 @checks.takes(
@@ -43,9 +49,12 @@ def score_capture(
     -------
     pandas.DataFrame
         For each part: `stream` (most packets first), `part`, `from_s` and `to_s` after the capture's first packet,
-        `why` it begins there, `codec`, `frames`, `lost` (share), `jitter_ms`, R from 0 to 100 under three playout rules
-        (`r_fixed`, `r_adaptive`, `r_best`), `mos` of the adaptive one, and `refused`: why a stream is not scored.
-        ``attrs["passed_over"]`` counts the packets that belong to none.
+        `why` it begins there, `codec` and how it is known (`codec_from`: ``payload type``, ``stated`` or ``assumed``),
+        `frames`, `lost` (share), `jitter_ms`, R from 0 to 100 under three playout rules (`r_fixed`, `r_adaptive`,
+        `r_best`), `mos` of the adaptive one, and `refused`: why a stream is not scored. ``attrs["passed_over"]`` counts
+        the packets that belong to none, ``attrs["left_out"]`` those of each stream that no part has. A `UserWarning`
+        and ``attrs["cut"]``, ``attrs["holes"]`` tell of a file that ends within a packet, and of TCP connections that
+        were read up to a hole only.
 
     Raises
     ------
@@ -73,27 +82,36 @@ def score_capture(
     if found is None:
         raise VoipError(f"{Path(path).name} is no capture, neither pcap nor pcapng")
     rows: list[dict[str, Any]] = []
+    left: dict[int, dict[str, int]] = {}
     for number, stream in enumerate(found.streams, start=1):
         try:
-            parts, _ = judged_stream(stream, codec, delay_ms, frame_ms, clock_hz)
+            parts, passed = judged_stream(stream, codec, delay_ms, frame_ms, clock_hz)
         except VoipError as error:
             rows.append({"stream": number, "refused": str(error)})
             continue
+        if passed:
+            left[number] = dict(passed)
         for place, part in enumerate(parts, start=1):
             told = numbers_of([part], delay_ms)
             times = part.part.stream.times if part.part else part.stream.sent_ms / 1e3
             ratings = told["buffers"]
             rows.append({
                 "stream": number, "part": place, "from_s": float(times.min()), "to_s": float(times.max()),
-                "why": part.part.why if part.part else "", "codec": told["codec"], "frames": told["frames"],
+                "why": part.part.why if part.part else "", "codec": told["codec"], "codec_from": told["codec_from"],
+                "frames": told["frames"],
                 "lost": told["lost_percent"] / 100, "jitter_ms": told["jitter_ms"],
                 **{f"r_{name}": ratings[name]["r"] for name in ("fixed", "adaptive", "best")},
                 "mos": ratings["adaptive"]["mos"], "refused": "",
             })  # fmt: skip
     if not rows:
-        raise VoipError(f"no stream of ten or more packets of RTP among the {found.packets} packets of the capture")
+        raise VoipError(no_stream(found))
     import pandas as pd
 
-    table = pd.DataFrame(rows)
-    table.attrs["passed_over"] = dict(found.passed)
+    table = pd.DataFrame(rows, columns=list(_COLUMNS))
+    table.attrs |= {"passed_over": dict(found.passed), "left_out": left, "cut": found.cut, "holes": found.holes}
+    for seen, words in (
+        (found.cut, "the file is cut or damaged"), (found.holes, "a TCP connection has a hole"),
+    ):  # fmt: skip
+        if seen:
+            warnings.warn(f"{Path(path).name}: {words}: what stands before that was read", stacklevel=3)
     return table

@@ -84,7 +84,9 @@ def clock_drift(stream: Received) -> Drift:
     if abs(slope) > STEEPEST:
         why = f"delays that climb by {1e6 * slope:.0f} ppm are not two clocks"
     elif abs(slope) <= within:
-        why = f"{1e6 * slope:.0f} ppm, which may be off by {1e6 * within:.0f}"
+        why = f"{round(1e6 * slope)} ppm, which may be off by {1e6 * within:.0f}"
+        if within < 0.5e-6:
+            why = "below 1 ppm, which may be off by as much"
     return Drift(1e6 * slope, 1e6 * within, why)
 
 

@@ -394,7 +394,11 @@ def _row(cells: list[str], place: int) -> tuple[float, ...]:
     seen = ",".join(cells[:4])[:60]
     for cell in cells[:3]:
         if ";" in cell:
-            raise VoipError(f"line {place} has {cell[:60]!r}: semicolons between columns; a comma must part them")
+            comma = " and a decimal comma" * bool(re.match(r"[-+]?\d*,\d+;", seen))
+            point = ", and decimals stand behind a point" * bool(comma)
+            raise VoipError(
+                f"line {place} has {seen!r}: semicolons between columns{comma}; a comma must part them{point}"
+            )
         if re.fullmatch(r"[-+]?\d*,\d+", cell):
             raise VoipError(f"line {place} has a decimal comma: {cell[:60]!r}; decimals must stand behind a point")
     if any(re.fullmatch(r"0\d+", cell) for cell in cells[1:3]):

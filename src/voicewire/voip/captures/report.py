@@ -10,14 +10,14 @@ import numpy as np
 from voicewire.voip.captures.clock_skew import Drift, clock_drift, without_drift
 from voicewire.voip.captures.parts import Part, parts_of
 from voicewire.voip.captures.received import Received, Scored, in_order, score
-from voicewire.voip.captures.rtp import Stream
+from voicewire.voip.captures.rtp import Capture, Stream
 from voicewire.voip.emodel import mos, quality
 from voicewire.voip.errors import VoipError
 from voicewire.voip.loss_bursts import burst_ratio
 from voicewire.voip.playout import Playout
 from voicewire.voip.playout_rules.whole_frames import whole_frames
 
-__all__ = ["BUFFERS", "Judged", "buffers", "clamped", "judged", "judged_stream", "numbers_of", "told"]
+__all__ = ["BUFFERS", "Judged", "buffers", "clamped", "judged", "judged_stream", "no_stream", "numbers_of", "told"]
 
 BUFFERS = ("fixed", "adaptive", "best", "ramjee")
 """The best fixed delay; whole frames, as a phone's buffer plays; the bound over all choices for each talkspurt;
@@ -25,6 +25,11 @@ Ramjee's algorithm as published."""
 _PICTURES = 90_000
 _LATEST = 60.0  # s: no packet of a call is later
 _CODECS = {0: "G.711", 8: "G.711", 18: "G.729"}
+_OTHERS = {
+    3: "GSM", 4: "G.723", 5: "DVI4", 6: "DVI4", 7: "LPC", 9: "G.722", 10: "L16", 11: "L16", 12: "QCELP", 15: "G.728",
+    16: "DVI4", 17: "DVI4",
+}  # fmt: skip
+"""What RFC 3551 fixes, and the E-model here has no impairment of."""
 
 
 class Judged(NamedTuple):
@@ -43,6 +48,22 @@ class Judged(NamedTuple):
     def playouts(self) -> tuple[Playout, ...]:
         """In the order of `BUFFERS`."""
         return self.made.fixed, self.whole, self.made.best, self.made.adaptive
+
+
+def no_stream(found: Capture) -> str:
+    """What a capture without a stream has."""
+    behind = ", and the file is cut or damaged behind them" * found.cut
+    if found.short:
+        behind += (
+            f"; of {found.short} datagrams the capture kept too few bytes to tell: capture again, with 96 bytes or "
+            "more of each packet"
+        )
+    said = (
+        f"no stream of ten or more packets of RTP, over UDP or over TCP (RFC 4571, RTSP), among {found.packets} "
+        f"packets{behind}"
+    )
+    over = ", ".join(f"{count} {what}" for what, count in found.passed.items() if "too short" not in what)
+    return said + f"; passed over: {over}" * bool(over)
 
 
 def clamped(r: float) -> float:
@@ -83,6 +104,11 @@ def judged_stream(
                 raise VoipError(
                     f"it counts {part.clock_hz:,.0f} ticks a second, as pictures do: choose another stream, or state "
                     "--clock if it is a voice"
+                )
+            if codec is None and part.kind in _OTHERS:
+                raise VoipError(
+                    f"payload type {part.kind} is {_OTHERS[part.kind]} (RFC 3551), and the E-model here has G.711, "
+                    "G.729 and G.729A+VAD: state --codec to score it as one of them"
                 )
             its = part.stream
             one = in_order(

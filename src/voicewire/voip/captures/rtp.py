@@ -59,6 +59,8 @@ class Stream(NamedTuple):
         Which of the capture's streams goes the other way.
     reports : tuple
         What RTCP reported of this stream's sources.
+    names : frozenset of int
+        The sources' identifiers (SSRC), to be compared.
 
     Examples
     --------
@@ -77,6 +79,7 @@ class Stream(NamedTuple):
     payloads: list[bytes | None] | None = None
     opposite: int | None = None
     reports: tuple[Report, ...] = ()
+    names: frozenset[int] = frozenset()
 
 
 class Capture(NamedTuple):
@@ -253,7 +256,9 @@ class _Reading:
                 self.passed["IP fragments"] += 1  # the first, too short for RTP's head
             else:
                 self.passed["UDP that isn't RTP"] += 1
-        self.passed["TCP without RTP"] = self.connections.others()
+        without, cut = self.connections.others()
+        self.passed["TCP without RTP"] = without
+        self.passed["TCP segments that were not captured whole, of connections in which no RTP is seen"] = cut
 
     def _take(self, time: int, carried: str, key: bytes, packet: bytes, size: int) -> None:
         kind = packet[1]
@@ -277,15 +282,16 @@ class _Reading:
         for key, kept in self.kept.items():
             made += [(one, chain, key) for one, chain in kept.streams(self.since)]
             whole = sum(one.times.size for one, _, its in made if its is key)
-            self.passed["packets that begin like RTP, in no stream of ten whose numbers go on"] += (
-                len(kept.times) - whole if not key.startswith(b"T") or len(key) % 2 == 0 else 0
+            over = " over TCP" * (key.startswith(b"T") and len(key) % 2 == 1)
+            self.passed[f"packets{over} that begin like RTP, in no stream of ten whose numbers go on"] += (
+                len(kept.times) - whole
             )
         made.sort(key=lambda one: -one[0].times.size)
         made = _joined(made)
         its = [tuple(each for each in self.reports if each.source in chain) for _, chain, _ in made]
         return [
-            one._replace(opposite=_opposite(k, made), reports=told) for k, ((one, _, _), told) in
-            enumerate(zip(made, its, strict=True))
+            one._replace(opposite=_opposite(k, made), reports=told, names=frozenset(chain))
+            for k, ((one, chain, _), told) in enumerate(zip(made, its, strict=True))
         ]  # fmt: skip
 
 
@@ -385,9 +391,10 @@ def read_capture(path: str | Path, *, sound: bool = False) -> Capture | None:
         raise VoipError(f"{Path(path).name} cannot be read: {error.strerror or error}") from error
     except (TypeError, ValueError) as error:
         raise VoipError(f"the capture cannot be read: {error}") from error
-    streams = reading.streams()
+    streams, holes = reading.streams(), reading.connections.holes()
+    reading.passed["TCP segments behind a hole"] = reading.connections.behind()
     return Capture(
-        streams, file.packets, file.cut, reading.connections.holes(), reading.short,
+        streams, file.packets, file.cut, holes, reading.short,
         {what: count for what, count in (reading.passed + file.passed).items() if count > 0},
         dict(file.tunnels), reading.controls,
     )  # fmt: skip
@@ -442,7 +449,11 @@ def told_clock(times: NDArray[np.float64], stamps: NDArray[np.int64]) -> tuple[i
         return near, "from timestamps over time"
     if near is not None:
         return None, f"some {short:,.0f} ticks a second over {_STRIDE} packets, but {long:,.0f} over longer stretches"
-    far = far or usual_clock(_whole_rate(times, stamps))
+    whole = _whole_rate(times, stamps)
+    over_all = usual_clock(whole)
+    if far is not None and over_all is not None and far != over_all:
+        return None, f"some {long:,.0f} ticks a second over long stretches, but {whole:,.0f} over all"
+    far = far or over_all
     if far is not None:
         return far, "from timestamps over time, over long stretches only"
     return None, f"some {short:,.0f} ticks a second, near no usual rate"

@@ -161,9 +161,10 @@ class Connections:
         self._ways: dict[bytes, Way] = {}
         self._spoke = Counter[bytes]()
         self._segments = Counter[bytes]()
-        self._carriers = set[bytes]()
+        self._carriers, self._cut = set[bytes](), set[bytes]()
         self._acknowledged: dict[bytes, int] = {}
-        self._lost = 0
+        self._behind = Counter[bytes]()
+        self._lost = self._unread = 0
         self.waiting = 0
 
     def took(self, ends: bytes, segment: bytes, size: int, time: int) -> Iterator[tuple[int, str, bytes]]:
@@ -176,6 +177,8 @@ class Connections:
         begins = bool(segment[13] & 2)
         data = segment[head:size]
         missing = size - head - len(data)
+        if missing:
+            self._cut.add(key)
         first = (number + begins) % 2**32
         way = self._ways.get(key)
         if way is None or (begins and way.begins != first):  # the same ends again
@@ -192,6 +195,7 @@ class Connections:
             self._spoke[key] += 1
             self._carriers.add(key)
             yield when, str(way.framing), packet
+        self._behind[key] = self._behind[key] + bool(data) if way.broken or way.missing() else 0
         self.waiting += way.waiting + len(way.held) - before
         if self.waiting > MOST_WAITING:
             self.waiting -= way.waiting + len(way.held)
@@ -200,7 +204,10 @@ class Connections:
     def _close(self, key: bytes) -> None:
         way = self._ways.pop(key, None)
         if way is not None:
-            self._lost += self._spoke[key] >= LEAST and (way.broken or way.missing() > 0)
+            if self._spoke[key] and (way.broken or way.missing() > 0):
+                self._lost += self._spoke[key] >= LEAST
+                self._unread += self._behind[key]
+            del self._behind[key]
             self.waiting -= way.waiting + len(way.held)
             del self._spoke[key]
 
@@ -210,6 +217,12 @@ class Connections:
             self._close(key)
         return self._lost
 
-    def others(self) -> int:
-        """Count the segments of directions without RTP."""
-        return sum(count for key, count in self._segments.items() if key not in self._carriers)
+    def behind(self) -> int:
+        """Count the segments with data that came behind a hole in RTP; `holes` closes what is counted."""
+        return self._unread
+
+    def others(self) -> tuple[int, int]:
+        """Count the segments of directions without RTP, and of those that show none, but were not captured whole."""
+        without = {key: count for key, count in self._segments.items() if key not in self._carriers}
+        cut = sum(count for key, count in without.items() if key in self._cut)
+        return sum(without.values()) - cut, cut

@@ -67,29 +67,13 @@ def _from_csv(options: argparse.Namespace) -> tuple[list[Judged], dict[str, Any]
     return parts, said | {"clock_from": "stated" if options.clock else how}
 
 
-def _none(found: Capture) -> str:
-    """What a capture without a stream has."""
-    behind = ", and the file is cut or damaged behind them" * found.cut
-    if found.short:
-        behind += (
-            f"; of {found.short} datagrams the capture kept too few bytes to tell: capture again, with 96 bytes or "
-            "more of each packet"
-        )
-    said = (
-        f"no stream of ten or more packets of RTP, over UDP or over TCP (RFC 4571, RTSP), among {found.packets} "
-        f"packets{behind}"
-    )
-    over = ", ".join(f"{count} {what}" for what, count in found.passed.items() if "too short" not in what)
-    return said + f"; passed over: {over}" * bool(over)
-
-
 def _from_capture(options: argparse.Namespace, found: Capture) -> tuple[list[Judged], dict[str, Any]]:
     """Judge the stream that was chosen, and the one that answers it where none was."""
-    from voicewire.voip.captures.report import judged_stream, numbers_of
+    from voicewire.voip.captures.report import judged_stream, no_stream, numbers_of
     from voicewire.voip.errors import VoipError
 
     if not found.streams:
-        raise VoipError(_none(found))
+        raise VoipError(no_stream(found))
     sizes = [(-one.times.size, one.opposite is None) for one in found.streams]
     chosen = options.stream or 1 + sizes.index(min(sizes))
     if chosen > len(found.streams):
@@ -125,10 +109,12 @@ def _from_capture(options: argparse.Namespace, found: Capture) -> tuple[list[Jud
 
 
 def _copy_of(one: Stream, found: Capture, scored: set[int]) -> int | None:
-    """Which stream that is scored has the same numbers and timestamps, as behind a translator of addresses."""
+    """Which stream that is scored has the same source, numbers and timestamps, as behind a translator of addresses."""
     mine = set(zip(one.numbers.tolist(), one.stamps.tolist(), strict=True))
     for k in sorted(scored):
         other = found.streams[k - 1]
+        if not one.names & other.names:
+            continue
         if len(mine & set(zip(other.numbers.tolist(), other.stamps.tolist(), strict=True))) > 0.9 * len(mine):
             return k
     return None
@@ -242,7 +228,7 @@ def _lines(report: dict[str, Any]) -> list[str]:
         else:
             lines += [head + _kinds(back), *_judged(back)]
     for one in report.get("not_scored", []):
-        copy = f", the packets of stream {one['copy_of']} again" if one["copy_of"] else ""
+        copy = f", with the source (SSRC), numbers and timestamps of stream {one['copy_of']}" if one["copy_of"] else ""
         lines.append(
             f"not scored: stream {one['stream']}, {one['packets']} packets of payload type "
             f"{', '.join(map(str, one['payload_types']))} from {one['from_s']:.2f} to {one['to_s']:.2f} s{copy} "
