@@ -847,7 +847,7 @@ class Client(asyncio.Protocol):
 
 
 def _octets(payload: bytes | str) -> bytes:
-    """The payload as bytes; a number is refused, of which `bytes` would make so many noughts."""
+    """The payload as bytes; a number is refused, of which `bytes` would make so many zero bytes."""
     if isinstance(payload, str):
         return payload.encode()
     try:
