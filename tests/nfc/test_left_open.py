@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
@@ -11,13 +11,14 @@ from voicewire.nfc.beyond.ethernet import Ethernet
 from voicewire.nfc.channel import Channel
 from voicewire.nfc.errors import ParameterError
 from voicewire.nfc.link import Link
-from voicewire.nfc.session import Session
+from voicewire.nfc.session import RESPONSE_LATENCY, Session
 from voicewire_book.chapters.nfc import experiments
 from voicewire_book.chapters.nfc.readings import (
     EFFICIENCY_WITHIN,
     SHORT_RESPONSE,
     efficiency_readings,
     left_open,
+    nearest_run,
     rank_interval,
     share_interval,
 )
@@ -188,3 +189,37 @@ def test_the_interval_of_a_rank_correlation_does_not_see_how_the_values_are_spac
     assert -1 <= found.low <= found.estimate <= found.high <= 1 and found.low < found.high
     assert rank_interval(np.exp(x), y**3).estimate == pytest.approx(found.estimate)
     assert rank_interval(x, x).low == pytest.approx(1)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    floor=st.floats(1, 200), losses=st.lists(st.integers(0, 6), min_size=40, max_size=80), printed=st.floats(0, 400)
+)
+def test_the_nearest_run_is_one_of_the_middle_runs_and_none_is_nearer(floor, losses, printed):
+    took = sorted(floor + 3.0 * k for k in losses)
+    found = nearest_run(took, printed)
+    middle = took[len(took) // 40 + 1 : len(took) - len(took) // 40 - 1]
+    assert took[0] <= found <= took[-1]
+    assert found in took
+    assert abs(found - printed) <= min(abs(one - printed) for one in middle)
+    assert nearest_run([*took * 40, 1e6], 1e6) == took[-1]
+
+
+def test_no_run_takes_what_table_73_prints_at_the_lowest_rate():
+    """Our runs lie 3 s apart there, so a share of runs is the same for every print between two of them."""
+    for kind in ("random", "burst"):
+        printed = paper.TABLE_73[kind, 1e-6]
+        for response in (RESPONSE_LATENCY, SHORT_RESPONSE):
+            runs = experiments.exchanges(100, response)[kind, 1e-6]
+            steps = np.diff(np.unique(runs.seconds.round(6)))
+            assert steps.round(6) % 3 == pytest.approx(0)
+            assert abs(runs.seconds - printed).min() > 0.2
+            below = runs.seconds.max(initial=0, where=runs.seconds <= printed)
+            assert runs.percentile(printed) == runs.percentile(below)
+
+
+def test_the_link_is_used_less_where_a_loss_waits_for_its_timeout():
+    used = {name: np.mean(share) for name, share in experiments.lossy_use(60).items()}
+    assert max(share for name, share in used.items() if name.startswith("every loss")) < 93
+    assert min(used["fast retransmit"], used["each 25th packet, exactly"]) > 95
+    assert all(np.mean(share) < 85 for share in experiments.lossy_use(20, grows=False).values())
