@@ -46,7 +46,7 @@ def test_a_student_without_a_notebook_is_not_lost(tmp_path, named, wrong):
     ("files", "passed", "lost"),
     [
         (["A_1_assignsubmission_file_/a.ipynb"], ["A_1_assignsubmission_onlinetext_/o.html"], []),
-        (["A_1_assignsubmission_file_/a.ipynb"], ["B_2_assignsubmission_file_.zip"], ["B_2_assignsubmission_file_.zip"]),
+        (["A_1_assignsubmission_file_/a.ipynb"], ["B_2_assignsubmission_file.zip"], ["B_2_assignsubmission_file.zip"]),
         (["A_1_assignsubmission_file_/a.ipynb"], ["feedback/read.txt", "__MACOSX/x/._a.ipynb"], []),
         (["adalove_1_9_a.ipynb"], ["adalove_1_8_data.csv", "bo_2_7_a.zip"], ["bo_2_7_a.zip"]),
         (["ada/a.ipynb"], ["ada/data.csv", "bo/x.py", ".git/config"], ["bo/x.py"]),
