@@ -60,6 +60,32 @@ def test_a_dropout_is_told_by_what_was_seen(seed: int, lasts: float, off: float,
     assert flags["midpoint"].str.startswith("one value for ").all() and not flags["onset"].str.contains("value").any()
 
 
+@FEW
+@given(st.integers(0, 99), st.sampled_from([50.0, 60.0]), st.floats(-30, 12), st.integers(0, 2))
+def test_hum_is_neither_pitch_nor_creak(seed: int, mains: float, level: float, of: int) -> None:
+    clean = vowel(seed, 200, 0.005, of)
+    hum = np.sqrt(2) * 10 ** (level / 20) * np.std(clean) * np.sin(2 * np.pi * mains * np.arange(clean.size) / RATE)
+    table = formant_plausibility.answers(Sound(clean + hum, RATE))
+    assert not (table["reason"] == "creak").any()
+    if level < -3:
+        assert table["f0"].to_numpy() == pytest.approx(200, rel=0.05)
+    else:
+        assert (table["f0"] > 150).all() or (table["reason"] != "").all()
+
+
+@FEW
+@given(st.integers(0, 99), st.floats(0.1, 0.6), st.sampled_from([-1, 1]), st.integers(0, 2))
+def test_a_constant_moves_no_number_and_is_told(seed: int, constant: float, sign: int, of: int) -> None:
+    samples = 0.4 * vowel(seed, 120, 0.005, of)
+    samples -= samples.mean()
+    clean = formants((samples, RATE))
+    with pytest.warns(UserWarning, match="was taken out"):
+        moved = formants((samples + sign * constant, RATE))
+    assert clean.attrs["notes"] == []
+    for name in ("F1", "F2", "F3", "F4", "confidence", "pitch", "intensity"):
+        assert moved[name].to_numpy() == pytest.approx(clean[name].to_numpy(), rel=1e-3, nan_ok=True)
+
+
 def _grid(labels: list[str]) -> str:
     marks = [(0.4 * k, 0.4 * (k + 1), label) for k, label in enumerate(labels)]
     rows = "\n".join(f'{start:g} {end:g} "{label}"' for start, end, label in marks)

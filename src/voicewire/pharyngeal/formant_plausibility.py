@@ -49,8 +49,9 @@ _BETWEEN: Final = -10.0  # dB: energy between the harmonics to that of the harmo
 _FLOOR: Final = 10 ** (-50 / 20)  # of the sound's level: noise softer than in a good recording
 _REACH: Final = 0.01  # s on either side of the point: three frames, and their median
 _CREAK: Final = 60.0  # Hz
-_GLOTTAL: Final = 1000.0  # Hz: jitter that turns higher harmonics out of phase from period to period leaves those below
-_OCTAVE: Final = 0.75  # of the pitch below `_GLOTTAL`: a lower one of the whole sound is that of several periods
+_HUM, _LOWEST = 66.0, 80.0  # Hz: hum of 50 and 60 Hz lies below; where a higher F0 is found, that was no hum's
+_GLOTTAL: Final = (75.0, 1000.0)  # Hz: hum lies below, and harmonics above are those that jitter turns out of phase
+_OCTAVE: Final = 0.75  # of the pitch in this band: a lower one of the whole sound is hum's, or that of several periods
 _HIGHEST: Final = 400.0  # Hz: above it the harmonics lie too wide apart for F1
 _REPEATS: Final = 0.067  # how well one token of Peterson and Barney's repeats (F1, the worst)
 _PAUSE: Final = 30.0  # dB below the loudest 40 ms of the file
@@ -187,14 +188,14 @@ def _sort(praat: Array, own: Array, bounds: Array) -> tuple[list[str], Array]:
 
 
 def _pitches(sound: Sound) -> tuple[object, object]:
-    """Praat's pitch of the sound, and of what lies below 1 kHz."""
+    """Praat's pitch of the sound, and of what lies between hum and 1 kHz."""
     with needed():
         import parselmouth
         from parselmouth.praat import call
         from scipy.signal import butter, sosfiltfilt
 
     padded = np.pad(sound.samples, round(_PAD * sound.rate))
-    low = sosfiltfilt(butter(2, _GLOTTAL, fs=sound.rate, output="sos"), padded)
+    low = sosfiltfilt(butter(3, _GLOTTAL, "bandpass", fs=sound.rate, output="sos"), padded)
     one, other = (
         call(
             parselmouth.Sound(samples, sampling_frequency=sound.rate, start_time=-_PAD),
@@ -221,6 +222,18 @@ def _pitch(pitches: tuple[object, object], time: float) -> float:
     return below if f0 < _OCTAVE * below else f0
 
 
+def _hums(sound: Sound, time: float) -> bool:
+    """Whether a fifth of the energy is in a tone lower than a voice's, which has no octave as creak has."""
+    near = sound.part(time - 0.1, time + 0.1)
+    power = np.abs(np.fft.rfft(near * np.hanning(near.size))) ** 2
+    hertz = np.fft.rfftfreq(near.size, 1 / sound.rate)
+    low = hertz < _HUM
+    tone = hertz[np.argmax(np.where(low, power, 0.0))]
+    octave = power[(hertz > 1.8 * tone) & (hertz < 2.2 * tone)]
+    strong = float(power[low].sum()) > 0.2 * float(power.sum())
+    return strong and float(octave.max(initial=0.0)) < 0.1 * float(power[low].max())
+
+
 def _gate(
     sound: Sound, interval: Interval, time: float, loudest: float, pitches: tuple[object, object]
 ) -> tuple[str, float]:
@@ -238,6 +251,8 @@ def _gate(
         return stuck, np.nan
     if not np.isfinite(f0 := _pitch(pitches, time)):
         return "no steady voice (a pause, a consonant or creak)", np.nan
+    if f0 < _LOWEST and _hums(sound, time):
+        return f"much of the energy lies below {_HUM:.0f} Hz, as of hum", f0
     if f0 < _CREAK:
         return "creak", f0
     if f0 > _HIGHEST:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,6 +32,7 @@ _OTHERS: Final = (
     ".rf64", ".caf", ".wave", ".sph", ".nist", ".raw", ".pcm",
 )  # fmt: skip
 _ACCEPTED: Final = "a file, a folder, (y, sr) with an array y, a Sound of Praat's or of this package"
+_CONSTANT: Final = 1.0  # of the level of the sound itself: less moves F1 by a hundredth at most
 _HEARING: Final = 2e-5  # Pa: Praat takes full scale for 1 Pa, and gives dB above this
 
 
@@ -141,6 +143,10 @@ def labelled(
     else:
         sound, origin = _sounded(source, sr, channel)
     notes += [f"{sound.name}: {note}" for note in sound.notes]
+    constant = float(sound.samples.mean()) if sound.samples.size else 0.0
+    if abs(constant) > _CONSTANT * float(sound.samples.std()) > 0:
+        sound = replace(sound, samples=sound.samples - constant)
+        notes.append(f"{sound.name}: a constant of {constant:.2g} of full scale was taken out")
     if grid is None:
         return sound, origin, None
     whole = textgrids.read(grid).fitted(sound.duration, origin)

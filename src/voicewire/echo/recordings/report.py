@@ -140,14 +140,14 @@ class Report:
 
     @property
     def lost(self) -> float:
-        """Seconds in which the microphone stayed at one value."""
-        return sum(end - start for start, end in self.gaps)
+        """Seconds in which the microphone stayed at one value.
 
-    def gone(self, start: int, end: int) -> None:
-        """Take down samples of the microphone at one value, in their order."""
-        if self.gaps and round(self.gaps[-1][1] * self.sr) == start:
-            start = round(self.gaps.pop()[0] * self.sr)
-        self.gaps.append((start / self.sr, end / self.sr))
+        Returns
+        -------
+        float
+            s.
+        """
+        return sum(end - start for start, end in self.gaps)
 
     def erle(self, start: int = 0) -> float | None:
         """Echo return loss enhancement from a second on.

@@ -141,7 +141,7 @@ def cancel_pair(both: Pair, out: Writer | Kept, settings: Settings) -> Report:
         reach = REACH * factor if factor > 1 else 0
         gone = constant_runs(both.raw[1].read, at - reach, count + 2 * reach, rate)
         for start, end in runs(gone[reach : reach + count]).tolist():
-            report.gone(at + start, at + end)
+            _add_gap(report.gaps, (at + start) / rate, (at + end) / rate)
         if factor == 1:
             work.take(x, d, gone)
         else:
@@ -150,6 +150,13 @@ def cancel_pair(both: Pair, out: Writer | Kept, settings: Settings) -> Report:
         at += count
     work.end()
     return report
+
+
+def _add_gap(gaps: list[tuple[float, float]], start: float, end: float) -> None:
+    """Add a gap, s, or lengthen the last one, which ends where this one begins."""
+    if gaps and gaps[-1][1] == start:
+        start = gaps.pop()[0]
+    gaps.append((start, end))
 
 
 def _same(both: Pair) -> bool:
