@@ -128,7 +128,7 @@ def test_what_is_no_notebook_gets_a_line_that_says_so(tmp_path):
         assert word in problem
     words = {
         "bytes.ipynb": "no notebook", "long.ipynb": "30 MB, more than 20", "link.ipynb": "symbolic link",
-        "folder": "symbolic link", "pipe.ipynb": "no regular file",
+        "folder": "symbolic link", "pipe.ipynb": "no regular file", "a folder.ipynb": "the folder is empty",
     }  # fmt: skip
     for name, word in words.items():
         [problem] = reports.pop(name).problems

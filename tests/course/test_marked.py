@@ -183,8 +183,9 @@ def test_what_a_platform_packed_is_listed_by_its_number(platform):
     made = marks.collected(platform, reports)
     assert [student.number for student in made.rows] == ["1234567", "7"]
     table = list(csv.reader(io.StringIO(marks.table(platform, made.most, made.rows, made.reasons), newline="")))
-    column = table[0].index("ID number" if platform == "moodle" else "ID")
-    assert [row[column] for row in table[-2:]] == ["1234567", "7"]
+    column = table[0].index("Identifier" if platform == "moodle" else "ID")
+    before = "Participant " if platform == "moodle" else ""
+    assert [row[column] for row in table[-2:]] == [f"{before}1234567", f"{before}7"]
     assert ("q1: lost" in table[-1]) == (platform == "moodle")
     # One file that a person named: the others' names may be chosen too, and no number in them counts.
     made = marks.collected(platform, [*reports, Report("eve/a.ipynb", "nfc", [Question("q1", 1.0, 3.0)])])

@@ -6,6 +6,7 @@ Each class is generated: another seed gives another sound, room, place and size 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -76,6 +77,30 @@ def test_every_rate_is_as_good_as_8_khz(seed: int, rate: int) -> None:
     assert done.report.worked_at <= max(rate, 24000) and (done.report.worked_at == rate or rate >= 32000)
 
 
+@FEW
+@given(SEEDS, st.sampled_from([0.5, 1.0]))
+def test_the_far_end_as_its_own_microphone_is_told(seed: int, gain: float) -> None:
+    far, _, _ = pair(seed)
+    notes = cancel_echo(far, gain * far, RATE).report.notes
+    assert notes == ["both recordings hold the same samples, so that this is no echo of a room"] * (gain == 1)
+
+
+@FEW
+@given(SEEDS, st.floats(0.2, 0.8))
+def test_two_ways_of_like_strength_are_no_delay_that_moves(seed: int, near: float) -> None:
+    """Beside a talker at the near end one or the other way is the stronger from piece to piece."""
+    far, _, rng = pair(seed)
+    room = np.zeros(500)
+    room[[80, 100, 130]] = 0.4
+    heard = np.convolve(far, room)[: far.size]
+    heard += near * np.std(heard) * lfilter([1], [1, -0.9], rng.standard_normal(far.size))
+    done = cancel_echo(far, heard, RATE)
+    assert 1000 * done.report.delay == pytest.approx(13, abs=4)
+    for note in done.report.notes:
+        found = re.match(r"pieces of the recordings have delays from ([\d.]+) to ([\d.]+) ms", note)
+        assert found and 9 < float(found[1]) < float(found[2]) < 17
+
+
 def test_a_lower_rate_is_taken_only_where_nothing_is_above() -> None:
     rng = np.random.default_rng(3)
     far = 0.05 * rng.standard_normal(4 * 48000)
@@ -84,9 +109,12 @@ def test_a_lower_rate_is_taken_only_where_nothing_is_above() -> None:
 
 
 @FEW
-@given(SEEDS, st.floats(4.0, 8.0), st.integers(-1600, 1600).filter(lambda n: abs(n) > 100), st.booleans())
-def test_a_jump_of_the_delay_is_followed_and_its_place_told(seed: int, when: float, jump: int, gap: bool) -> None:
+@given(SEEDS, st.floats(4, 8), st.integers(-1600, 1600).filter(lambda n: abs(n) > 100), st.booleans(), st.booleans())
+def test_a_jump_of_the_delay_is_followed_and_its_place_told(
+    seed: int, when: float, jump: int, gap: bool, inverted: bool
+) -> None:
     far, heard, rng = pair(seed, late=2000)
+    heard *= -1 if inverted else 1
     at = round(when * RATE)
     if jump > 0:
         put = np.zeros(jump) if gap else 1e-3 * np.std(heard) * rng.standard_normal(jump)
@@ -126,6 +154,10 @@ def test_dropouts_teach_nothing_and_are_told(seed: int, count: int) -> None:
     done = cancel_echo(far, heard, RATE)
     gone = heard == 0
     assert done.report.lost == pytest.approx(gone.sum() / RATE, abs=0.02)
+    bounds = conditions.runs(gone)
+    longest = bounds[np.argmax(np.diff(bounds))] / RATE
+    told = [line for line in done.report.lines() if "longest from {:.2f} to {:.2f} s".format(*longest) in line]
+    assert len(told) == 1 or max(end - start for start, end in done.report.gaps) > np.ptp(longest)
     assert not done.out[gone].any()
     assert gained(heard, done.out) > 40
     assert any("stays at one value" in line for line in done.report.lines())

@@ -52,7 +52,7 @@ def passed(sound, mark, floor):
     pitch = call(whole, "To Pitch (ac)", 0.005, floor, 15, "no", 0.03, 0.45, 0.01, 0.35, 0.14, 600.0)
     blocks = sound.samples[: sound.samples.size // 640 * 640].reshape(-1, 640)
     reason, _ = formant_plausibility._gate(
-        sound, mark, (mark.start + mark.end) / 2, float(blocks.std(axis=1).max()), pitch
+        sound, mark, (mark.start + mark.end) / 2, float(blocks.std(axis=1).max()), (pitch, pitch)
     )
     return not reason
 

@@ -68,7 +68,8 @@ def test_a_folder_a_file_samples_and_a_sound_of_praats_give_the_same(recorded):
     whole = formant_table(recorded, talker="man")
     assert list(whole.columns) == list(formant_tables.COLUMNS)
     assert list(whole["file"]) == ["one.wav"] * 2 + ["two.wav"] * 2 + ["whole.flac"]
-    assert list(whole["label"]) == ["a", "e", "e", "a", ""] and whole.attrs["notes"] == []
+    assert list(whole["label"]) == ["a", "e", "e", "a", ""]
+    assert whole.attrs["notes"] == ["whole.flac: no TextGrid of this name, so measured once, in the middle"]
     for label, truth in (("a", A), ("e", E)):
         found = whole.loc[whole["label"] == label, ["F1", "F2", "F3", "F4"]].to_numpy()
         off = np.abs(found / np.array(truth[:4]) - 1)
@@ -302,5 +303,5 @@ def test_what_looks_like_sound_in_a_folder_is_read_or_named(recorded, capsys):
     both = capsys.readouterr()
     for name in ("gone.wav", "sub.wav", "song.mp3", "memo.M4A", "two.flac, two.wav, two.TextGrid"):
         assert f"voicewire formants: {name} " in both.err
-    assert "notes.txt" not in both.err and both.err.count("\n") == 5
+    assert "notes.txt" not in both.err and both.err.count("\n") == 6
     assert [line.partition(",")[0] for line in both.out.splitlines()[1:]] == ["one.wav"] * 2 + ["whole.flac"]

@@ -115,6 +115,7 @@ def formants(options: argparse.Namespace) -> int:
         if options.json:
             rows += table.to_dict("records")
             continue
+        _guarded_labels(table)
         print(sheets.to_csv(table, index=False, header=header, float_format="%.4f"), end="")
         header = False
     if options.json:
@@ -161,7 +162,18 @@ def _of_folders(options: argparse.Namespace) -> int:
         if options.json:
             print_json(whole_table.to_dict("records"))
         else:
+            _guarded_labels(whole_table)
             print(sheets.to_csv(whole_table, index=False, float_format="%.4f"), end="")
         if options.figure:
             formant_tables.figure(whole_table, options.figure)
     return 1 if failed else 0
+
+
+def _guarded_labels(table: Any) -> None:
+    """Say which labels the CSV writes otherwise than the TextGrid has them."""
+    changed = [label for label in dict.fromkeys(table["label"]) if sheets.plain(label) != label]
+    if changed:
+        print(
+            f"voicewire formants: an apostrophe stands before each label that a spreadsheet takes for a formula, such "
+            f"as {changed[0]!r} ({len(changed)} in all); --json has them as they are", file=sys.stderr,
+        )  # fmt: skip

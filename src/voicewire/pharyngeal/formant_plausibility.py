@@ -18,7 +18,7 @@ from voicewire._kit._optional import needed
 from voicewire.pharyngeal import audio_files as sounds
 from voicewire.pharyngeal import librosa_import, reference
 from voicewire.pharyngeal.audio_files import Sound
-from voicewire.pharyngeal.formants import SHORTEST
+from voicewire.pharyngeal.formants import SHORTEST, one_value
 from voicewire.pharyngeal.textgrid import Interval
 
 __all__ = ["COLUMNS", "TALKERS", "Talker", "answers", "limits", "tokens"]
@@ -49,6 +49,9 @@ _BETWEEN: Final = -10.0  # dB: energy between the harmonics to that of the harmo
 _FLOOR: Final = 10 ** (-50 / 20)  # of the sound's level: noise softer than in a good recording
 _REACH: Final = 0.01  # s on either side of the point: three frames, and their median
 _CREAK: Final = 60.0  # Hz
+_HUM, _LOWEST = 66.0, 80.0  # Hz: hum of 50 and 60 Hz lies below; where a higher F0 is found, that was no hum's
+_GLOTTAL: Final = (75.0, 1000.0)  # Hz: hum lies below, and harmonics above are those that jitter turns out of phase
+_OCTAVE: Final = 0.75  # of the pitch in this band: a lower one of the whole sound is hum's, or that of several periods
 _HIGHEST: Final = 400.0  # Hz: above it the harmonics lie too wide apart for F1
 _REPEATS: Final = 0.067  # how well one token of Peterson and Barney's repeats (F1, the worst)
 _PAUSE: Final = 30.0  # dB below the loudest 40 ms of the file
@@ -184,11 +187,57 @@ def _sort(praat: Array, own: Array, bounds: Array) -> tuple[list[str], Array]:
     return reasons, apart
 
 
-def _gate(sound: Sound, interval: Interval, time: float, loudest: float, pitch: object) -> tuple[str, float]:
-    """Why there is nothing to measure at a time ('' where there is), and F0 there (Hz)."""
+def _pitches(sound: Sound) -> tuple[object, object]:
+    """Praat's pitch of the sound, and of what lies between hum and 1 kHz."""
+    with needed():
+        import parselmouth
+        from parselmouth.praat import call
+        from scipy.signal import butter, sosfiltfilt
+
+    padded = np.pad(sound.samples, round(_PAD * sound.rate))
+    low = sosfiltfilt(butter(3, _GLOTTAL, "bandpass", fs=sound.rate, output="sos"), padded)
+    one, other = (
+        call(
+            parselmouth.Sound(samples, sampling_frequency=sound.rate, start_time=-_PAD),
+            "To Pitch (ac)", 0.005, 40.0, 15, "no", 0.03, 0.45, 0.01, 0.35, 0.14, 600.0,
+        )
+        for samples in (padded, low)
+    )  # fmt: skip
+    return one, other
+
+
+def _pitch(pitches: tuple[object, object], time: float) -> float:
+    """F0 at a time, Hz; NaN without a steady voice."""
     with needed():
         from parselmouth.praat import call
 
+    whole, low = (
+        np.array([call(pitch, "Get value at time", time + d, "Hertz", "linear") for d in (-0.01, 0.0, 0.01)])
+        for pitch in pitches
+    )
+    if np.isfinite(whole).sum() < 2:
+        return np.nan
+    f0 = float(np.nanmedian(whole))
+    below = float(np.nanmedian(low)) if np.isfinite(low).sum() >= 2 else f0
+    return below if f0 < _OCTAVE * below else f0
+
+
+def _hums(sound: Sound, time: float) -> bool:
+    """Whether a fifth of the energy is in a tone lower than a voice's, which has no octave as creak has."""
+    near = sound.part(time - 0.1, time + 0.1)
+    power = np.abs(np.fft.rfft(near * np.hanning(near.size))) ** 2
+    hertz = np.fft.rfftfreq(near.size, 1 / sound.rate)
+    low = hertz < _HUM
+    tone = hertz[np.argmax(np.where(low, power, 0.0))]
+    octave = power[(hertz > 1.8 * tone) & (hertz < 2.2 * tone)]
+    strong = float(power[low].sum()) > 0.2 * float(power.sum())
+    return strong and float(octave.max(initial=0.0)) < 0.1 * float(power[low].max())
+
+
+def _gate(
+    sound: Sound, interval: Interval, time: float, loudest: float, pitches: tuple[object, object]
+) -> tuple[str, float]:
+    """Why there is nothing to measure at a time ('' where there is), and F0 there (Hz)."""
     if interval.start < 0 or interval.end > sound.duration + 1e-6:
         return "outside the sound", np.nan
     if interval.end - interval.start < SHORTEST:
@@ -198,10 +247,12 @@ def _gate(sound: Sound, interval: Interval, time: float, loudest: float, pitch: 
         return "silent", np.nan
     if float(np.std(near)) < loudest * 10 ** (-_PAUSE / 20):
         return "pause", np.nan
-    values = np.array([call(pitch, "Get value at time", time + d, "Hertz", "linear") for d in (-0.01, 0.0, 0.01)])
-    if np.isfinite(values).sum() < 2:
+    if stuck := one_value(sound, interval, time):
+        return stuck, np.nan
+    if not np.isfinite(f0 := _pitch(pitches, time)):
         return "no steady voice (a pause, a consonant or creak)", np.nan
-    f0 = float(np.nanmedian(values))
+    if f0 < _LOWEST and _hums(sound, time):
+        return f"much of the energy lies below {_HUM:.0f} Hz, as of hum", f0
     if f0 < _CREAK:
         return "creak", f0
     if f0 > _HIGHEST:
@@ -344,10 +395,6 @@ def answers(sound: Sound, intervals: Sequence[Interval] | None = None, talker: T
     >>> len(table), bool((table["frequency"].isna() == (table["reason"] != "")).all())
     (3, True)
     """
-    with needed():
-        import parselmouth
-        from parselmouth.praat import call
-
     first, last = _CEILINGS[talker]
     ceilings = [c for c in np.arange(first, last + 1, _STEP) if sound.rate >= 2 * c]
     if not ceilings:
@@ -356,11 +403,9 @@ def answers(sound: Sound, intervals: Sequence[Interval] | None = None, talker: T
     length = max(1, round(0.04 * sound.rate))
     blocks = sound.samples[: sound.samples.size // length * length].reshape(-1, length)
     loudest = float(blocks.std(axis=1).max()) if blocks.size else 0.0
-    padded = np.pad(sound.samples, round(_PAD * sound.rate))
-    whole = parselmouth.Sound(padded, sampling_frequency=sound.rate, start_time=-_PAD)
-    pitch = call(whole, "To Pitch (ac)", 0.005, 40.0, 15, "no", 0.03, 0.45, 0.01, 0.35, 0.14, 600.0)
+    pitches = _pitches(sound)
     times = [(i.start + i.end) / 2 for i in wanted]
-    gates = [_gate(sound, i, t, loudest, pitch) for i, t in zip(wanted, times, strict=True)]
+    gates = [_gate(sound, i, t, loudest, pitches) for i, t in zip(wanted, times, strict=True)]
     open_ = [k for k, (reason, _) in enumerate(gates) if not reason]
     bounds = limits(talker)
     best: tuple[float, float, list[tuple[Array, Array]]] = (-1.0, np.nan, [])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,6 +32,7 @@ _OTHERS: Final = (
     ".rf64", ".caf", ".wave", ".sph", ".nist", ".raw", ".pcm",
 )  # fmt: skip
 _ACCEPTED: Final = "a file, a folder, (y, sr) with an array y, a Sound of Praat's or of this package"
+_CONSTANT: Final = 1.0  # of the level of the sound itself: less moves F1 by a hundredth at most
 _HEARING: Final = 2e-5  # Pa: Praat takes full scale for 1 Pa, and gives dB above this
 
 
@@ -48,6 +50,9 @@ def _pairs(folder: Path) -> tuple[list[tuple[Path, Path | None]], list[str], lis
         elif path.suffix.lower() in _OTHERS and not path.is_dir():
             only = f"of a folder only {', '.join(_SUFFIXES)} are read"
             notes.append(f"{path.name} was passed over: {only}; save it as WAV, or name it alone")
+    below = [path.name for path in shown if path.is_dir() and any(_is_sound(each) for each in path.rglob("*"))]
+    if below:
+        notes.append(f"folders with sounds in this folder were passed over: {', '.join(below)}; name them as well")
     grids: dict[str, list[Path]] = {}
     sounds: dict[str, list[Path]] = {}
     for path in files:
@@ -64,8 +69,16 @@ def _pairs(folder: Path) -> tuple[list[tuple[Path, Path | None]], list[str], lis
         elif len(alike) > 1 or len(several) > 1:
             failed.append(f"{names} share one name: rename them, each with its TextGrid; the files were passed over")
             del sounds[stem]
+    bare = sorted(path.name for stem, alike in sounds.items() if stem not in grids for path in alike)
+    if bare and grids:
+        more = f" and {len(bare) - 5} more" if len(bare) > 5 else ""
+        notes.append(f"{', '.join(bare[:5])}{more}: no TextGrid of this name, so measured once, in the middle")
     taken = sorted(path for alike in sounds.values() for path in alike)
     return [(path, grids.get(path.stem, [None])[0]) for path in taken], notes, failed
+
+
+def _is_sound(path: Path) -> bool:
+    return path.suffix.lower() in _SUFFIXES and not path.name.startswith(".")
 
 
 def _array(source: Any) -> NDArray[np.float64]:
@@ -130,6 +143,10 @@ def labelled(
     else:
         sound, origin = _sounded(source, sr, channel)
     notes += [f"{sound.name}: {note}" for note in sound.notes]
+    constant = float(sound.samples.mean()) if sound.samples.size else 0.0
+    if abs(constant) > _CONSTANT * float(sound.samples.std()) > 0:
+        sound = replace(sound, samples=sound.samples - constant)
+        notes.append(f"{sound.name}: a constant of {constant:.2g} of full scale was taken out")
     if grid is None:
         return sound, origin, None
     whole = textgrids.read(grid).fitted(sound.duration, origin)

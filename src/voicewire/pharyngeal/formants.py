@@ -42,6 +42,7 @@ COLUMNS: Final = (
 )  # fmt: skip
 _PAD: Final = 0.06  # s of silence on either side: Praat's window is twice its nominal length
 SLACK: Final = 0.05  # s: TextGrid and sound may differ by it (see `textgrid.read`)
+_STUCK: Final = 0.004  # s of one value: nothing was recorded
 SHORTEST: Final = 0.03  # s; below this no window lies inside the vowel
 
 
@@ -271,6 +272,18 @@ def _flags(sound: Sound, interval: Interval) -> list[str]:
     return flags
 
 
+def one_value(sound: Sound, interval: Interval, time: float) -> str:
+    """Say that a sound stays at one value for over 4 ms near a time, as in a dropout; '' where it does not.
+
+    Tops that are cut off are none, nor is silence throughout.
+    """
+    near = sound.part(max(time - 0.02, interval.start), min(time + 0.02, interval.end))
+    same = (np.diff(near) == 0) & (np.abs(near[1:]) < 0.5 * np.abs(near).max(initial=0.0))
+    ends = np.flatnonzero(np.diff(np.concatenate([[0], same.astype(int), [0]])))
+    longest = float(np.diff(ends)[::2].max(initial=0)) / sound.rate
+    return f"one value for {1000 * longest:.0f} ms" if longest > _STUCK else ""
+
+
 @checks.takes(
     sound=checks.a(Sound), intervals=checks.maybe(checks.each(checks.a(Interval), least=0)),
     trackers=checks.each(checks.one_of(*TRACKERS)), settings=checks.a(Settings), trajectory=checks.whole(0, 10_000),
@@ -302,7 +315,7 @@ def measure(
     pandas.DataFrame
         Columns file, label, start, end (s), tracker, point, time (s), formant, frequency (Hz), bandwidth (Hz), flag.
         A row that could not be measured has NaN and says why in ``flag``: ``silent``, ``too short``, ``no formant``;
-        ``clipped`` rows are measured but not to be trusted.
+        ``clipped`` rows, and those where the sound stays at ``one value``, are measured but not to be trusted.
 
     Examples
     --------
@@ -331,8 +344,10 @@ def measure(
             for point, time in where if trajectory else where[:2]:
                 nothing = np.full(4, np.nan)
                 f, b = (nothing, nothing) if dead else runs[name].at(time)
+                stuck = "" if dead else one_value(sound, interval, time)
                 for k in range(4):
-                    flag = list(flags) if dead or np.isfinite(f[k]) else [*flags, "no formant"]
+                    flag = [*flags, *filter(None, [stuck])]
+                    flag += [] if dead or np.isfinite(f[k]) else ["no formant"]
                     where_it_is = (sound.name, interval.label, interval.start, interval.end, name, point, time)
                     rows.append((*where_it_is, k + 1, float(f[k]), float(b[k]), "; ".join(flag)))
     return pd.DataFrame(rows, columns=list(COLUMNS))

@@ -134,6 +134,7 @@ def _student(options: argparse.Namespace) -> int:
 
 def _grade(options: argparse.Namespace) -> int:
     from voicewire_book.course import grading
+    from voicewire_book.course.submission import shown
 
     tell = None if options.json or options.csv else _print
     how = {"timeout": options.timeout, "confine": options.confine, "key": options.key}
@@ -141,7 +142,9 @@ def _grade(options: argparse.Namespace) -> int:
     passed: list[Path] = []
     reports = grading.grade(options.submitted, tell=tell, passed=passed, **how)
     if passed:
-        print(f"voicewire: passed over, as no student's: {', '.join(map(str, passed))}", file=sys.stderr)
+        more = f" and {len(passed) - 5} more" if len(passed) > 5 else ""
+        names = ", ".join(shown(path) for path in passed[:5])
+        print(f"voicewire: passed over, as no student's notebook: {names}{more}", file=sys.stderr)
     if options.json:
         rows = [
             {**dataclasses.asdict(report), "points": report.points, "max_points": report.max_points}

@@ -20,7 +20,7 @@ from voicewire_book import paths
 from voicewire_book.course import confinement
 from voicewire_book.course.key import GradingError, Key, read_keys
 from voicewire_book.course.sandbox import Sandbox
-from voicewire_book.course.submission import Step, SubmissionError, arrange, find, identify, read, shown, whose
+from voicewire_book.course.submission import Step, SubmissionError, arrange, find, identify, read, shown, whose, without
 
 __all__ = ["Question", "Report", "grade"]
 
@@ -114,6 +114,7 @@ def grade(
     base = base or paths.root()
     if not submitted.exists():
         raise GradingError(f"{submitted} does not exist")
+    passed = [] if passed is None else passed
     files = find(submitted, passed)
     if not files:
         raise GradingError(f"there is no notebook in {submitted}")
@@ -121,7 +122,7 @@ def grade(
     handed_in = submitted if submitted.is_dir() else submitted.parent
     secret = [base / "notebooks", base / "_build", handed_in, *([key] if key else [])]
     sandbox = confinement.choose(confine, base, secret)
-    work = _read(files, submitted, keys, sandbox, notebooks)
+    work = _read(files, submitted, keys, sandbox, notebooks, passed)
     for study in dict.fromkeys(report.study for report, _ in work):
         if study is not None:
             _try_key(keys[study], sandbox, max(timeout, 120))
@@ -153,14 +154,18 @@ def grade(
 
 
 def _read(
-    files: list[Path], submitted: Path, keys: dict[str, Key], sandbox: Sandbox, notebooks: int
+    files: list[Path], submitted: Path, keys: dict[str, Key], sandbox: Sandbox, notebooks: int, passed: list[Path]
 ) -> list[tuple[Report, list[Step]]]:
-    """Return an empty report for each file, and what to run for it: nothing for a student's files beyond the limit."""
+    """Return an empty report for each file, and what to run for it: nothing for a student's files beyond the limit.
+
+    A student of whom all was passed over has a report that says so.
+    """
     names = [file.relative_to(submitted) if submitted.is_dir() else Path(file.name) for file in files]
-    students = whose(names)
+    missing = without(submitted, names, [path.relative_to(submitted) for path in passed])
+    students = whose([*names, *missing])
     work: list[tuple[Report, list[Step]]] = []
     read_of: Counter[str] = Counter()
-    for file, name, student in zip(files, names, students, strict=True):
+    for file, name, student in zip(files, names, students, strict=False):
         report = Report(shown(name.as_posix()), confinement=sandbox.words, student=student)
         own = name.parts[0] if len(name.parts) > 1 else name.name.removesuffix(".ipynb") or name.name
         if student != shown(own, 255):
@@ -171,6 +176,8 @@ def _read(
             work.append((report, []))
         else:
             work.append((report, _prepare(file, report, keys)))
+    for (path, seen), student in zip(missing.items(), students[len(names) :], strict=True):
+        work.append((Report(shown(path.as_posix()), None, [], [seen], 0.0, sandbox.words, student), []))
     return work
 
 

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import io
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from voicewire._kit import sheets
 from voicewire_book.course.grading import Report
-from voicewire_book.course.submission import whose
+from voicewire_book.course.submission import PACKED, whose
 
 __all__ = ["PLATFORMS", "Whose", "collected", "known", "table"]
 
 PLATFORMS = ("moodle", "canvas")
-
-_NAMES = {
-    "moodle": re.compile(r"(?P<name>.+)_(?P<id>\d+)_assignsubmission_(?:file|onlinetext)_?(?:/.*|[^/]*)"),
-    "canvas": re.compile(r"(?P<name>[^_/]+)_(?:LATE_)?(?P<id>\d+)_\d+_[^/]+"),
-}
-"""How each platform names what it packs: a student's name, then a number; in Moodle's a folder or a file."""
-
 
 class Whose(NamedTuple):
     """A student as the platform knows them: the name that is shown, and the number that it asks for, if it gave one."""
@@ -35,7 +27,7 @@ def known(platform: str, files: Sequence[str], names: Sequence[str]) -> list[Who
 
     One file that is named otherwise shows that a person collected them: then nobody's choice of a name counts.
     """
-    found = [_NAMES[platform].fullmatch(file) for file in files]
+    found = [PACKED[platform].fullmatch(file) for file in files]
     if not all(found):
         return [Whose(name) for name in names]
     first: dict[str, Whose] = {}
@@ -50,9 +42,11 @@ def table(
 ) -> str:
     """Return a list of marks.
 
-    Moodle takes any column once it is told what it means (*ID number* to *useridnumber*); beside each mark stands why
-    it is not whole, or not there. Canvas wants five columns by their names first, and the points possible in its second
-    row; it takes a column of words for a piece of work, so there the reasons are not in the list.
+    Moodle's gradebook takes any column once it is told what it means (*ID number* to *useridnumber*); beside each mark
+    stands why it is not whole, or not there. The number in the names that Moodle packs is none of those: it counts
+    participants of one assignment, whose grading worksheet has it as *Identifier*, so the list is that worksheet, with
+    "-" for the time of a mark that Moodle doesn't have. Canvas wants five columns by their names first, and the points
+    possible in its second row; it takes a column of words for a piece of work, so there the list has no reasons.
     """
     if platform not in PLATFORMS:
         raise ValueError(f"unknown platform {platform!r:.40}: choose from {', '.join(PLATFORMS)}")
@@ -60,22 +54,28 @@ def table(
     write = sheets.Writer(made)
     canvas, told = platform == "canvas", platform == "moodle" and reasons is not None
     numbered = any(student.number for student in rows)
-    heads: tuple[str, ...] = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section") if canvas else ("ID number",)
-    heads += ("Full name",) if numbered and not canvas else ()
-    write.writerow([*heads, *(head for what in most for head in ((what, f"{what} feedback") if told else (what,)))])
+    sheet = numbered and not canvas
+    heads = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"] if canvas else ["ID number"]
+    if sheet:
+        heads = ["Identifier", "Full name"]
+    for what in most:
+        alone = sheet and len(most) == 1
+        heads += ["Grade", "Last modified (grade)"] if alone else [what]
+        heads += [("Feedback comments" if alone else f"{what} feedback")] if told else []
+    write.writerow(heads)
     if canvas:
         made.write('"    Points Possible",,,,,' + ",".join(f"{points:g}" for points in most.values()) + "\n")
     for student, marks in rows.items():
         name = _quoted(student.name)
         login = "" if student.number else name
-        first: tuple[str, ...] = (name, student.number, "", login, "") if canvas else (student.number or name,)
-        first += (name,) if numbered and not canvas else ()
-        cells: list[str] = []
+        cells = [name, student.number, "", login, ""] if canvas else [name]
+        if sheet:
+            cells = [f"Participant {student.number}", name]
         for what in most:
             cells.append("" if marks.get(what) is None else f"{marks[what]:g}")
-            if told and reasons is not None:
-                cells.append(reasons.get(student, {}).get(what, ""))
-        write.writerow([*first, *cells])
+            cells += ["-"] if sheet and len(most) == 1 else []
+            cells += [(reasons or {}).get(student, {}).get(what, "")] if told else []
+        write.writerow(cells)
     return made.getvalue()
 
 
@@ -96,12 +96,14 @@ class Marks(NamedTuple):
 def collected(platform: str, reports: Sequence[Report]) -> Marks:
     """Return what `table` takes from what was marked: a row for each student."""
     made = Marks({}, {}, {})
+    unmarked: list[tuple[Whose, Report]] = []
     files = [report.file for report in reports]
     names = whose([PurePosixPath(file) for file in files])
     shown = [report.student or name for report, name in zip(reports, names, strict=True)]
     for report, student in zip(reports, known(platform, files, shown), strict=True):
         marks, why = made.rows.setdefault(student, {}), made.reasons.setdefault(student, {})
         if report.study is None or not report.questions:
+            unmarked.append((student, report))
             continue
         what = f"Assignment {report.study}"
         made.most[what] = report.max_points
@@ -109,6 +111,9 @@ def collected(platform: str, reports: Sequence[Report]) -> Marks:
         twice = what in marks
         marks[what] = None if unread or twice else report.points
         why[what] = "two notebooks of this assignment were handed in" if twice else _reasons(report)
+    for student, report in unmarked:  # of which assignment is known only where there is a single one
+        for what in made.most if len(made.most) == 1 else ():
+            made.reasons[student].setdefault(what, _reasons(report))
     return made
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -13,7 +14,13 @@ from typing import Any
 
 from voicewire_book.course.key import Key, KeyCell
 
-__all__ = ["SubmissionError"]
+__all__ = ["PACKED", "SubmissionError"]
+
+PACKED = {
+    "moodle": re.compile(r"(?P<name>.+)_(?P<id>\d+)_assignsubmission_(?:file|onlinetext)_?(?:/.*|[^/]*)"),
+    "canvas": re.compile(r"(?P<name>[^_/]+)_(?:LATE_)?(?P<id>\d+)_\d+_[^/]+"),
+}
+"""How each platform names what it packs: a student's name, then a number; in Moodle's a folder or a file."""
 
 _BYTES = 20 * 2**20
 _CELLS = 1000
@@ -96,18 +103,54 @@ def _tidy(name: str) -> str:
 def find(submitted: Path, passed: list[Path] | None = None) -> list[Path]:
     """Return the notebooks in a folder (or the one that is named), links among them, which `read` then refuses.
 
-    What Jupyter keeps as checkpoints and what macOS packs beside a file is passed over, and listed in `passed`.
+    What is no notebook, what Jupyter keeps as checkpoints and what macOS packs beside a file is passed over, and listed
+    in `passed`, like a folder at the top with nothing in it.
     """
     if not submitted.is_dir():
         return [submitted]
-    found = []
+    found, others = [], []
     for folder, folders, files in os.walk(submitted):  # which does not follow links to folders
         links = [name for name in folders if (Path(folder) / name).is_symlink()]
         found += [Path(folder) / name for name in (*files, *links) if name.endswith(".ipynb") or name in links]
+        others += [Path(folder) / name for name in files if not name.endswith(".ipynb")]
+        if Path(folder).parent == submitted and not files and not folders:
+            others.append(Path(folder))
     beside = [path for path in found if _beside(path.relative_to(submitted))]
     if passed is not None:
-        passed += sorted(beside)
+        passed += sorted([*beside, *others])
     return sorted(set(found) - set(beside))
+
+
+def without(submitted: Path, files: Sequence[PurePath], passed: Sequence[PurePath]) -> dict[PurePath, str]:
+    """Return one path for each student whose files were all passed over, and what was seen of them.
+
+    A student is a folder at the top, or what a platform packed under one number (nothing else, where it packed all the
+    notebooks); another file at the top is nobody's.
+    """
+    have = {_owner(path) or path.name for path in files}
+    packed = all(_packed(path) for path in files)
+    theirs: dict[str, list[PurePath]] = {}
+    for path in passed:
+        owner = _owner(path) or (path.name if (submitted / path).is_dir() else "")
+        if owner and owner not in have and not owner.startswith((".", "__")) and _packed(path) >= packed:
+            theirs.setdefault(owner, []).append(path)
+    seen: dict[PurePath, str] = {}
+    for paths in theirs.values():
+        names = [shown(path.name, 60) for path in paths if not (submitted / path).is_dir()]
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        what = f"only {', '.join(names[:3])}{more}" if names else "the folder is empty"
+        seen[paths[0]] = f"no notebook (.ipynb) was handed in: {what}"
+    return seen
+
+
+def _packed(path: PurePath) -> bool:
+    return any(name.fullmatch(path.as_posix()) for name in PACKED.values())
+
+
+def _owner(path: PurePath) -> str:
+    """Return the number under which a platform packed a file, or the folder at the top that holds it."""
+    found = [match["id"] for name in PACKED.values() if (match := name.fullmatch(path.as_posix()))]
+    return found[0] if found else path.parts[0] if len(path.parts) > 1 else ""
 
 
 def _beside(path: PurePath) -> bool:
@@ -162,18 +205,27 @@ def _cell(place: int, cell: Any) -> SubmittedCell:
 def identify(cells: Sequence[SubmittedCell], keys: dict[str, Key]) -> Key:
     """Return the assignment that a submission answers.
 
-    Assignments may share ids (every one has a q1): what stands in the locked cells tells them apart.
+    Assignments may share ids (every one has a q1): what stands in the locked cells tells them apart; where none is
+    left, the names that the answers are asked for do.
     """
     theirs = {cell.id: cell.source.strip() for cell in cells if cell.id is not None}
+    words = {word for source in theirs.values() for word in re.findall(r"\w+", source)}
 
-    def likeness(key: Key) -> tuple[int, int]:
+    def likeness(key: Key) -> tuple[int, int, int]:
         known = {cell.id: {cell.visible.strip(), cell.source.strip()} for cell in key.cells}
-        return sum(theirs.get(i) in texts for i, texts in known.items()), len(known.keys() & theirs.keys())
+        same = sum(theirs.get(i) in texts for i, texts in known.items())
+        return same, len(words.intersection(key.asked)), len(known.keys() & theirs.keys())
 
-    best = max(keys.values(), key=likeness)
-    if likeness(best) == (0, 0):
+    alike = {key.study: likeness(key) for key in keys.values() if any(cell.id in theirs for cell in key.cells)}
+    if not alike:
         raise SubmissionError(_unnamed(cells, keys))
-    return best
+    best = [study for study, like in alike.items() if like == max(alike.values())]
+    if len(best) > 1:
+        raise SubmissionError(
+            f"its cells have names that the assignments {', '.join(best)} share, and neither a text of theirs nor a "
+            "name that one of them asks for: copy the answers into the notebook that was handed out"
+        )
+    return keys[best[0]]
 
 
 def _unnamed(cells: Sequence[SubmittedCell], keys: dict[str, Key]) -> str:

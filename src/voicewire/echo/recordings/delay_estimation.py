@@ -338,5 +338,7 @@ def _place(far: Read, heard: Read, first: int, last: int, before: int, after: in
     power = np.abs(fft.rfft(d, size)) ** 2
     flat = 1 / np.sqrt(signal.fftconvolve(power, np.ones(201) / 201, "same") + 1e-6 * power.max() + 1e-30)
     d, one, two = (fft.irfft(flat * fft.rfft(z, size), size)[:count] for z in (d, one, two))
-    gain = np.cumsum(d * (one - two))
+    edge = count // 3  # before the jump at the one end, behind it at the other
+    sign = np.sign(d[:edge] @ one[:edge] + d[count - edge :] @ two[count - edge :])  # of the echo's strongest path
+    gain = np.cumsum(sign * d * (one - two))
     return first + int(np.argmax(gain)) + 1

@@ -188,7 +188,7 @@ class Pair:
         if found is None:
             raise SignalError(
                 f"no echo of {self.names[0]} was found in {self.names[1]} within {most:g} s either way: no single "
-                "delay stands out (a tone has none); give --delay if you know it"
+                "delay stands out (a tone has none); give --delay if you know it, or look further with --most"
             )
         if found.delay < 0 and found.tail < _SWAPPED:
             raise SignalError(

@@ -85,8 +85,8 @@ class Report:
         Rate at which the filter worked, Hz: lower than `sr` where next to nothing lies above; 0 for the same.
     passed : (bool, bool)
         Whether the far end and the microphone held a constant, so that both went through a high-pass.
-    lost : float
-        Seconds in which the microphone stayed at one value, as where nothing was recorded; nothing was learnt there.
+    gaps : list of (float, float)
+        From when to when the microphone stayed at one value, s, as where nothing was recorded; nothing is learnt there.
     gains : list of float
         The microphone's gain over that of the beginning, where it moved and was followed; else 1.
     echo_in_talk : float or None
@@ -123,7 +123,7 @@ class Report:
     breaks: list[Break] = field(default_factory=list)
     worked_at: int = 0
     passed: tuple[bool, bool] = (False, False)
-    lost: float = 0.0
+    gaps: list[tuple[float, float]] = field(default_factory=list)
     gains: list[float] = field(default_factory=list)
     echo_in_talk: float | None = None
     tone: tuple[float, float] | None = None
@@ -137,6 +137,17 @@ class Report:
             f"<Report: {self.length / self.sr:.1f} s at {self.sr} Hz, {said}, delay {1000 * self.delay:.1f} ms{more}, "
             f"drift {1e6 * self.drift:+.1f} ppm, {len(self.notes)} notes>"
         )
+
+    @property
+    def lost(self) -> float:
+        """Seconds in which the microphone stayed at one value.
+
+        Returns
+        -------
+        float
+            s.
+        """
+        return sum(end - start for start, end in self.gaps)
 
     def erle(self, start: int = 0) -> float | None:
         """Echo return loss enhancement from a second on.
@@ -218,7 +229,11 @@ class Report:
             low, high = (20 * np.log10(each) for each in (min(self.gains), max(self.gains)))
             said.append(f"the microphone's gain moves from {low:+.1f} to {high:+.1f} dB of the beginning's: followed")
         if self.lost >= 0.01:
-            said.append(f"the microphone stays at one value for {self.lost:.2f} s in all: nothing was learnt there")
+            start, end = max(self.gaps, key=lambda gap: gap[1] - gap[0])
+            said.append(
+                f"the microphone stays at one value for {self.lost:.2f} s in all, longest from {start:.2f} to "
+                f"{end:.2f} s: nothing was learnt there"
+            )
         if self.tone is not None:
             hertz, share = self.tone
             said.append(f"a steady tone of {hertz:.0f} Hz holds {100 * share:.0f} % of what is left in the second half")
@@ -260,6 +275,7 @@ class Report:
                 for one in self.breaks
             ],
             "worked_at": self.worked_at or self.sr, "high_passed": list(self.passed), "lost_seconds": self.lost,
+            "gaps": [{"from": start, "to": end} for start, end in self.gaps],
             "gain_db": [20 * float(np.log10(each)) for each in (min(self.gains), max(self.gains))]
             if self.gains else [0.0, 0.0],
             "begun_anew": [{"seconds": change.time, "cause": self._cause(change)} for change in self.changes],

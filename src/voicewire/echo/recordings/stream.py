@@ -112,7 +112,13 @@ def cancel_pair(both: Pair, out: Writer | Kept, settings: Settings) -> Report:
     if jumps:
         late = jumps[0].before
     elif found is not None and not found.straight:
-        notes.append("the delay moves, and not as that of two clocks does: it was not followed")
+        low, high = 1000 * found.delays.min(), 1000 * found.delays.max()
+        notes.append(
+            f"pieces of the recordings have delays from {low:.1f} to {high:.1f} ms, and not on a line as those of two "
+            "clocks: their median was taken throughout"
+        )
+    if _same(both):
+        notes.append("both recordings hold the same samples, so that this is no echo of a room")
     out_of_it = lead(late, both.rate, taps, found is not None and not drift)
     if found is not None and late * both.rate < -0.5:
         notes.append("the microphone's file has the sound before the far end's: it began later, or they are swapped")
@@ -134,7 +140,8 @@ def cancel_pair(both: Pair, out: Writer | Kept, settings: Settings) -> Report:
         count = min(len(d) * factor, size - at)
         reach = REACH * factor if factor > 1 else 0
         gone = constant_runs(both.raw[1].read, at - reach, count + 2 * reach, rate)
-        report.lost += gone[reach : reach + count].sum() / rate
+        for start, end in runs(gone[reach : reach + count]).tolist():
+            _add_gap(report.gaps, (at + start) / rate, (at + end) / rate)
         if factor == 1:
             work.take(x, d, gone)
         else:
@@ -143,6 +150,21 @@ def cancel_pair(both: Pair, out: Writer | Kept, settings: Settings) -> Report:
         at += count
     work.end()
     return report
+
+
+def _add_gap(gaps: list[tuple[float, float]], start: float, end: float) -> None:
+    """Add a gap, s, or lengthen the last one, which ends where this one begins."""
+    if gaps and gaps[-1][1] == start:
+        start = gaps.pop()[0]
+    gaps.append((start, end))
+
+
+def _same(both: Pair) -> bool:
+    """Whether both recordings hold the same samples."""
+    one, other = both.raw
+    return both.channels[0] == both.channels[1] and all(
+        np.array_equal(one.read(at, both.rate), other.read(at, both.rate)) for at in range(0, both.length, both.rate)
+    )
 
 
 def _jumps(both: Pair, found: Alignment, most: float) -> list[Break]:
