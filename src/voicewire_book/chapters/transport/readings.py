@@ -16,9 +16,9 @@ from voicewire.transport import overhead_formulas, paper
 from voicewire_book.chapters.transport.analysis import Recorded, Samples
 
 __all__ = [
-    "BY_QUALITY", "COMPARED", "PER_OBJECT", "SESSIONS", "axes_ratio", "broker_headers", "broker_share", "forwarded", "growths",
-    "header_by_mss", "header_curve", "header_farthest", "header_ranges", "header_ratio", "headers", "loop_growth",
-    "overhead_ratios", "recorded_as", "slowest_growth",
+    "BY_QUALITY", "COMPARED", "PER_OBJECT", "SESSIONS", "axes_ratio", "broker_headers", "broker_share", "forwarded",
+    "growths", "header_by_mss", "header_curve", "header_farthest", "header_ranges", "header_ratio", "headers",
+    "loop_growth", "overhead_ratios", "recorded_as", "slowest_growth",
 ]  # fmt: skip
 
 FRESH, OPEN = "a session for each message", "one session for all"
