@@ -249,7 +249,7 @@ def test_the_command_writes_both_tables_and_never_leaves_mqtt_out_silently(
         coap_timed.load_blocks(tmp_path, "moon")
 
 
-def test_from_some_size_on_coap_needs_more_bytes_than_mqtt_however_its_sessions_are():
+def test_from_some_size_on_coap_needs_more_bytes_than_mqtt_however_its_sessions_are() -> None:
     counted = json.loads((paths.data("transport") / "extras.json").read_text())["coap"]
     recorded = analysis.Recorded(measurement_runs.load_iterations(paths.data("transport")))
     for n in map(str, paper.PAYLOADS_TEXT[2:]):
@@ -260,7 +260,7 @@ def test_from_some_size_on_coap_needs_more_bytes_than_mqtt_however_its_sessions_
         assert counted["100"]["ip_bytes"] - 100 < experiments.mqtt_overhead(recorded, 100, session)
 
 
-def test_an_interval_of_the_mean_holds_few_of_the_values():
+def test_an_interval_of_the_mean_holds_few_of_the_values() -> None:
     drawn = np.random.default_rng(7).normal(size=(20_000, 151))
     half = scipy.stats.t.ppf(0.975, 149) * drawn[:, :150].std(axis=1, ddof=1) / math.sqrt(150)
     share = np.mean(abs(drawn[:, 150] - drawn[:, :150].mean(axis=1)) <= half)
