@@ -21,12 +21,19 @@ from hypothesis import strategies as st
 from voicewire.cli import main
 from voicewire.testbed import LinkSpec, TestbedError
 from voicewire.testbed.udp_proxy import DatagramProxy
-from voicewire.transport import paper
+from voicewire.transport import measurement_runs, paper
 from voicewire.transport import reference as r
 from voicewire.transport.linear_topology import Bed
 from voicewire.transport.run_mqtt import ROLES
 from voicewire_book import paths
-from voicewire_book.chapters.transport import coap_theory, coap_timed, extension_endpoints
+from voicewire_book.chapters.transport import (
+    analysis,
+    coap_theory,
+    coap_timed,
+    experiments,
+    extension_endpoints,
+    time_ratios,
+)
 from voicewire_book.chapters.transport.extension_endpoints import CoapPair
 
 QUICK = 0.05
@@ -240,3 +247,21 @@ def test_the_command_writes_both_tables_and_never_leaves_mqtt_out_silently(
     assert json.loads((tmp_path / "coap.json").read_text())["MQTT"] == "QoS 1, paho, one open session"
     with pytest.raises(KeyError, match="not recorded: network moon"):
         coap_timed.load_blocks(tmp_path, "moon")
+
+
+def test_from_some_size_on_coap_needs_more_bytes_than_mqtt_however_its_sessions_are() -> None:
+    counted = json.loads((paths.data("transport") / "extras.json").read_text())["coap"]
+    recorded = analysis.Recorded(measurement_runs.load_iterations(paths.data("transport")))
+    for n in map(str, paper.PAYLOADS_TEXT[2:]):
+        assert counted[n]["datagrams"] == 2 * counted[n]["exchanges"] == 2 * coap_theory.exchanges(int(n))
+        for session in ("fresh", "persistent"):
+            assert counted[n]["ip_bytes"] - int(n) > experiments.mqtt_overhead(recorded, int(n), session)
+    for session in ("fresh", "persistent"):
+        assert counted["100"]["ip_bytes"] - 100 < experiments.mqtt_overhead(recorded, 100, session)
+
+
+def test_an_interval_of_the_mean_holds_few_of_the_values() -> None:
+    drawn = np.random.default_rng(7).normal(size=(20_000, 151))
+    half = scipy.stats.t.ppf(0.975, 149) * drawn[:, :150].std(axis=1, ddof=1) / math.sqrt(150)
+    share = np.mean(abs(drawn[:, 150] - drawn[:, :150].mean(axis=1)) <= half)
+    assert share == pytest.approx(time_ratios.value_coverage(150), abs=0.01)

@@ -208,7 +208,7 @@ def run(quick: bool = False) -> dict[str, Plain]:
         "transport.overhead-everywhere": readings.overhead_ratios(r, list(paper.NETWORKS)),
         "transport.mqtt-header-grows": readings.growths(r, "lan"),
         "transport.header-explains-time": {way: header_time_share(r, "lan", rate) for way, rate in LINES.items()},
-        "transport.icto-over-tcp": {way: icto_ratios(r, way) for way in readings.COMPARED},
+        "transport.icto-over-tcp": {readings.PER_OBJECT[way]: icto_ratios(r, way) for way in readings.COMPARED},
     }
     for name, networks in (
         ("time-factor-2", ["lan"]),

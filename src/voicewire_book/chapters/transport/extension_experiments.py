@@ -249,7 +249,7 @@ def record_extras(folder: Path) -> dict[str, Any]:
     """Measure everything of this module and write ``extras.json``."""
     result: dict[str, Any] = {
         "size": _SIZE,
-        "coap": {str(n): coap_bytes(n) for n in (_SIZE, 1024, 1025, 4096, 10_000)},
+        "coap": {str(n): coap_bytes(n) for n in (_SIZE, 1024, 1025, 4096, 10_000, *paper.PAYLOADS_TEXT[2:])},
         "tcp": {session: _plain("tcp", session) for session in ("fresh", "persistent")},
         "mqtt": {session: _plain("mqtt", session) for session in ("fresh", "persistent")},
         "tls": _tls_ranges(_SIZE),

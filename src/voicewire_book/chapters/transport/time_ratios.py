@@ -6,6 +6,7 @@ ledger.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -21,6 +22,7 @@ from voicewire_book.chapters.transport.readings import BY_QUALITY, COMPARED, FRE
 
 __all__ = [
     "Factors", "coverages", "half_widths", "inside", "least_difference", "normal_coverage", "relative_widths",
+    "value_coverage",
 ]  # fmt: skip
 
 KINDS = ("bytes", "file")
@@ -141,6 +143,12 @@ def normal_coverage(known: bool, n: int = paper.ITERATIONS) -> float:
     end = 0.5 + paper.CONFIDENCE / 2
     half = scipy.stats.norm.ppf(end) if known else scipy.stats.t.ppf(end, n - 1)
     return float(2 * scipy.stats.t.cdf(half, n - 1) - 1)
+
+
+def value_coverage(n: int = paper.ITERATIONS) -> float:
+    """Return how often Student's interval of `n` normal values holds one further value of their population."""
+    half = scipy.stats.t.ppf(0.5 + paper.CONFIDENCE / 2, n - 1)
+    return float(2 * scipy.stats.t.cdf(half / math.sqrt(n + 1), n - 1) - 1)
 
 
 def inside(r: Recorded) -> dict[str, float]:
