@@ -1,0 +1,172 @@
+"""Executes the notebooks of some claims again, each once and as far as it is needed, beside the committed ones."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+from voicewire._kit import pace
+from voicewire_book import paths
+from voicewire_book.ledger import review
+from voicewire_book.ledger.review import Reviewed
+from voicewire_book.ledger.vocabulary import MIME, Score
+from voicewire_book.publish import notebooks
+
+__all__ = ["rerun", "until"]
+
+FIRST = """\
+from voicewire_book.ledger import dependencies as _dependencies, review as _review
+_watched = _dependencies.watch(get_ipython(), {reason!r})"""
+
+LAST = "_review.tell(_watched, {names!r}, {kinds!r}, {scale!r})"
+
+SEED = re.compile(r"^SEED = (\d+)", re.M)
+
+Say = Callable[[str], object]
+
+
+def until(notebook: NotebookNode, names: Sequence[str]) -> int:
+    """Return how many cells must be executed: up to the first table that shows each of these claims."""
+    shown: dict[str, int] = {}
+    for number, cell in enumerate(notebook.cells, 1):
+        for output in cell.get("outputs", []):
+            for row in output.get("data", {}).get(MIME, []):
+                shown.setdefault(row["id"], number)
+    return max((shown.get(name, len(notebook.cells)) for name in names), default=0)
+
+
+def rerun(
+    rows: Sequence[Score], kinds: Sequence[str] = (), scale: float = 2.0, say: Say = print, base: Path | None = None
+) -> list[Reviewed]:
+    """Execute again what these claims rest on, and return each claim with what came out, in the given order."""
+    base = base or paths.root()
+    by_notebook: dict[str, list[str]] = {}
+    for row in rows:
+        if path := review.judged_in(row, base):
+            by_notebook.setdefault(path, []).append(row["id"])
+    _announce(by_notebook, base, say)
+    told, stopped, cells = _executed(base, by_notebook, kinds, scale, say)
+    other: dict[str, dict[str, Any]] = {}
+    ended: dict[str, str] = {}
+    if "seed" in kinds:
+        seeded = {
+            path: names
+            for path, all_names in by_notebook.items()
+            if (names := [name for name in all_names if told.get(name, {}).get("seeds")])
+        }
+        say(f"another seed: {len(seeded)} of {len(by_notebook)} notebooks are executed once more")
+        other, ended, _ = _executed(base, seeded, (), scale, say, reseeded=True)
+    found = []
+    for row in rows:
+        name = row["id"]
+        if name in told and "seed" in kinds:
+            told[name]["tried"] += [_other_seed(told[name], other.get(name), ended.get(name, ""))]
+        found.append(review.reviewed(row, told.get(name), cells.get(name, ""), stopped.get(name, "")))
+    return found
+
+
+def _other_seed(told: Mapping[str, Any], other: Mapping[str, Any] | None, ended: str) -> dict[str, Any]:
+    if not told["seeds"]:
+        what, verdict = "none: no statement that it rests on uses a SEED of its notebook", ""
+    elif other is None:
+        what, verdict = f"SEED raised by 1: not judged, {ended or 'its cell stopped'}", ""
+    else:
+        what, verdict = "SEED raised by 1", other["row"]["verdict"]
+    return {"kind": "seed", "what": what, "verdict": verdict, "turned": None}
+
+
+def _announce(by_notebook: Mapping[str, Sequence[str]], base: Path, say: Say) -> None:
+    try:
+        known = json.loads((base / "book" / "times.json").read_text(encoding="utf-8"))["seconds"]
+    except (OSError, ValueError, LookupError):
+        known = {}
+    seconds = sum(known.get(path, 0.0) for path in by_notebook)
+    count = sum(map(len, by_notebook.values()))
+    long = f", at most {pace.words(seconds)} of one core when it was timed" if seconds else ""
+    say(f"{count} claims in {len(by_notebook)} notebooks are executed again{long}; Ctrl-C stops it")
+
+
+def _executed(
+    base: Path,
+    by_notebook: Mapping[str, Sequence[str]],
+    kinds: Sequence[str],
+    scale: float,
+    say: Say,
+    reseeded: bool = False,
+) -> tuple[dict[str, Any], dict[str, str], dict[str, str]]:
+    """Execute notebooks; by claim, return what was told of it, why not, and which cells were executed."""
+    told: dict[str, Any] = {}
+    stopped: dict[str, str] = {}
+    cells: dict[str, str] = {}
+    with _scratch(base) as folder:
+        begun: dict[Path, str] = {}
+        for number, (path, names) in enumerate(by_notebook.items()):
+            whole = nbformat.read(base / path, as_version=4)
+            count = until(whole, names)
+            cells |= dict.fromkeys(names, f"{path}, cells 1 to {count} of {len(whole.cells)}")
+            first = FIRST.format(reason="judged with another seed" if reseeded else "")
+            last = LAST.format(names=list(names), kinds=[kind for kind in kinds if kind != "seed"], scale=scale)
+            cut = _cut(whole, count, first, last)
+            if reseeded:
+                _reseed(cut)
+            begun[folder / f"{number}.ipynb"] = path
+            notebooks.write(folder / f"{number}.ipynb", cut)
+        targets = {path: folder / f"{path.stem}-done.ipynb" for path in begun}
+        for number, run in enumerate(notebooks.execute(targets), 1):
+            path = begun[run.path]
+            say(f"{number}/{len(begun)} {path}: {len(by_notebook[path])} claims, {pace.words(run.seconds)}")
+            if run.error:
+                stopped |= dict.fromkeys(by_notebook[path], f"{path} stopped: {_last_line(run.error)}")
+                continue
+            done = nbformat.read(targets[run.path], as_version=4)
+            found = json.loads(done.cells[-1].outputs[-1].text)
+            told |= found
+            missing = [name for name in by_notebook[path] if name not in found]
+            stopped |= dict.fromkeys(missing, f"no cell of {path} judged it{_first_error(done)}")
+    return told, stopped, cells
+
+
+@contextmanager
+def _scratch(base: Path) -> Iterator[Path]:
+    """A folder inside the clone: from there a kernel finds the book, wherever the package is installed."""
+    (base / "_build").mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="review-", dir=base / "_build") as folder:
+        yield Path(folder)
+
+
+def _cut(whole: NotebookNode, count: int, first: str, last: str) -> NotebookNode:
+    """Return the first cells of a notebook between one that watches and one that tells."""
+    cells = [nbformat.v4.new_code_cell(first), *whole.cells[:count], nbformat.v4.new_code_cell(last)]
+    return nbformat.v4.new_notebook(cells=cells, metadata=whole.metadata)
+
+
+def _reseed(notebook: NotebookNode) -> None:
+    """Raise the seed; a cell that asserts what holds with the book's own may stop, and the others go on."""
+    for cell in notebook.cells[1:-1]:
+        if cell.cell_type == "code":
+            cell.source = SEED.sub(lambda found: f"SEED = {int(found[1]) + 1}", cell.source)
+            cell.metadata["tags"] = [*cell.metadata.get("tags", []), "raises-exception"]
+
+
+def _last_line(error: str) -> str:
+    """The line of a traceback that says what happened, without the colours of a terminal."""
+    lines = [re.sub(r"\x1b\[[0-9;]*m", "", line).strip() for line in error.splitlines()]
+    return next((line for line in reversed(lines) if line), "without a word")
+
+
+def _first_error(notebook: NotebookNode) -> str:
+    for number, cell in enumerate(notebook.cells):
+        for output in cell.get("outputs", []):
+            if output.output_type == "error":
+                return f": cell {number} stopped with {output.ename}"
+    return ""
+
+
