@@ -14,7 +14,7 @@ import inspect
 import symtable
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import wraps
 from pathlib import Path
@@ -107,7 +107,8 @@ def _inner(table: symtable.SymbolTable) -> Iterator[str]:
 
 def _is_method(node: ast.AST) -> bool:
     """Whether this is a call of a method whose result nobody takes: it may change what it belongs to."""
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute)
+    call = node.value if isinstance(node, ast.Expr) else None
+    return isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
 
 
 def _root(node: Any) -> str:
@@ -120,15 +121,19 @@ def _root(node: Any) -> str:
 class Watched:
     """A notebook while it executes: its statements, the files that they opened, its judgements."""
 
-    def __init__(self, space: Mapping[str, Any], data: Path) -> None:
-        self.space, self.data = space, data
+    def __init__(self, space: Mapping[str, Any], data: Path, wanted: Iterable[str]) -> None:
+        self.space, self.data, self.wanted = space, data, set(wanted)
         self.cells: list[list[Statement]] = []
         self.judged: dict[str, Judgement] = {}
-        self.kind = ""
 
     def begin(self, source: str) -> None:
         """A cell begins."""
-        self.cells.append(statements(source))
+        if self.wanted - self.judged.keys():
+            self.cells.append(statements(source))
+
+    def needed(self, lines: list[str]) -> list[str]:
+        """Leave out a cell where all that is wanted has been judged, but not the one that tells it."""
+        return lines if self.wanted - self.judged.keys() or any("_watched" in line for line in lines) else []
 
     def opened(self, name: str) -> None:
         """A file was opened."""
@@ -249,9 +254,13 @@ def _frames() -> Iterator[FrameType]:
         frame = frame.f_back
 
 
-def watch(shell: Any, reason: str = "") -> Watched:
-    """Watch a fresh kernel's notebook from here on; `reason` stands in where a verdict that changed needs one."""
-    watched = Watched(shell.user_ns, paths.root() / "data")
+def watch(shell: Any, wanted: Iterable[str], reason: str = "") -> Watched:
+    """Watch a fresh kernel's notebook until what is wanted is judged.
+
+    `reason` stands in where a verdict that changed needs one.
+    """
+    watched = Watched(shell.user_ns, paths.root() / "data", wanted)
+    shell.input_transformers_post.append(watched.needed)
     shell.events.register("pre_run_cell", lambda info: watched.begin(info.raw_cell))
     _watch_judgements(watched, reason)
     sys.addaudithook(lambda event, details: watched.opened(str(details[0])) if event == "open" else None)

@@ -119,9 +119,10 @@ def _in_turn(rows: Sequence[Score], field: str, chance: random.Random) -> list[S
     return [heaps[name][turn] for turn in range(turns) for name in names if turn < len(heaps[name])]
 
 
-def tell(watched: Watched, names: Sequence[str], kinds: Sequence[str], scale: float) -> None:
-    """Print, as the last cell of an executed notebook, what was judged in it and what else was tried."""
-    print(json.dumps({name: _judged(watched, name, kinds, scale) for name in names if name in watched.judged}))
+def tell(watched: Watched, kinds: Sequence[str], scale: float) -> None:
+    """Print, as the last cell of a notebook, how many cells of code it took, and what came out with what was tried."""
+    names = sorted(watched.wanted & watched.judged.keys())
+    print(json.dumps({"cells": len(watched.cells), **{name: _judged(watched, name, kinds, scale) for name in names}}))
 
 
 def _judged(watched: Watched, name: str, kinds: Sequence[str], scale: float) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Executes the notebooks of some claims again, each once and as far as it is needed, beside the committed ones."""
+"""Executes the notebooks of some claims again, each once and until they are judged, beside the committed ones."""
 
 from __future__ import annotations
 
@@ -17,30 +17,20 @@ from voicewire._kit import pace
 from voicewire_book import paths
 from voicewire_book.ledger import review
 from voicewire_book.ledger.review import Reviewed
-from voicewire_book.ledger.vocabulary import MIME, Score
+from voicewire_book.ledger.vocabulary import Score
 from voicewire_book.publish import notebooks
 
-__all__ = ["rerun", "until"]
+__all__ = ["rerun"]
 
 FIRST = """\
 from voicewire_book.ledger import dependencies as _dependencies, review as _review
-_watched = _dependencies.watch(get_ipython(), {reason!r})"""
+_watched = _dependencies.watch(get_ipython(), {names!r}, {reason!r})"""
 
-LAST = "_review.tell(_watched, {names!r}, {kinds!r}, {scale!r})"
+LAST = "_review.tell(_watched, {kinds!r}, {scale!r})"
 
 SEED = re.compile(r"^SEED = (\d+)", re.M)
 
 Say = Callable[[str], object]
-
-
-def until(notebook: NotebookNode, names: Sequence[str]) -> int:
-    """Return how many cells must be executed: up to the first table that shows each of these claims."""
-    shown: dict[str, int] = {}
-    for number, cell in enumerate(notebook.cells, 1):
-        for output in cell.get("outputs", []):
-            for row in output.get("data", {}).get(MIME, []):
-                shown.setdefault(row["id"], number)
-    return max((shown.get(name, len(notebook.cells)) for name in names), default=0)
 
 
 def rerun(
@@ -108,17 +98,17 @@ def _executed(
     cells: dict[str, str] = {}
     with _scratch(base) as folder:
         begun: dict[Path, str] = {}
+        lengths: dict[str, int] = {}
         for number, (path, names) in enumerate(by_notebook.items()):
             whole = nbformat.read(base / path, as_version=4)
-            count = until(whole, names)
-            cells |= dict.fromkeys(names, f"{path}, cells 1 to {count} of {len(whole.cells)}")
-            first = FIRST.format(reason="judged with another seed" if reseeded else "")
-            last = LAST.format(names=list(names), kinds=[kind for kind in kinds if kind != "seed"], scale=scale)
-            cut = _cut(whole, count, first, last)
+            lengths[path] = len(whole.cells)
+            first = FIRST.format(names=list(names), reason="judged with another seed" if reseeded else "")
+            last = LAST.format(kinds=[kind for kind in kinds if kind != "seed"], scale=scale)
+            between = _between(whole, first, last)
             if reseeded:
-                _reseed(cut)
+                _reseed(between)
             begun[folder / f"{number}.ipynb"] = path
-            notebooks.write(folder / f"{number}.ipynb", cut)
+            notebooks.write(folder / f"{number}.ipynb", between)
         targets = {path: folder / f"{path.stem}-done.ipynb" for path in begun}
         for number, run in enumerate(notebooks.execute(targets), 1):
             path = begun[run.path]
@@ -128,6 +118,9 @@ def _executed(
                 continue
             done = nbformat.read(targets[run.path], as_version=4)
             found = json.loads(done.cells[-1].outputs[-1].text)
+            code = [place for place, cell in enumerate(done.cells) if cell.cell_type == "code"]
+            upto = f"{path}, cells 1 to {code[found.pop('cells')]} of {lengths[path]}"
+            cells |= dict.fromkeys(by_notebook[path], upto)
             told |= found
             missing = [name for name in by_notebook[path] if name not in found]
             stopped |= dict.fromkeys(missing, f"no cell of {path} judged it{_first_error(done)}")
@@ -142,9 +135,9 @@ def _scratch(base: Path) -> Iterator[Path]:
         yield Path(folder)
 
 
-def _cut(whole: NotebookNode, count: int, first: str, last: str) -> NotebookNode:
-    """Return the first cells of a notebook between one that watches and one that tells."""
-    cells = [nbformat.v4.new_code_cell(first), *whole.cells[:count], nbformat.v4.new_code_cell(last)]
+def _between(whole: NotebookNode, first: str, last: str) -> NotebookNode:
+    """Return a notebook's cells between one that watches and one that tells."""
+    cells = [nbformat.v4.new_code_cell(first), *whole.cells, nbformat.v4.new_code_cell(last)]
     return nbformat.v4.new_notebook(cells=cells, metadata=whole.metadata)
 
 
