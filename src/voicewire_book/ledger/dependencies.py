@@ -89,24 +89,25 @@ def _statement(node: ast.stmt) -> Statement:
     table = symtable.symtable(bare, "cell", "exec")
     sets = {one.get_name() for one in table.get_symbols() if one.is_assigned() or one.is_imported()}
     uses = {one.get_name() for one in table.get_symbols() if one.is_referenced()} | set(_inner(table))
-    changes = {_root(one) for one in ast.walk(node) if isinstance(getattr(one, "ctx", None), ast.Store | ast.Del)}
-    changes |= {_root(one) for one in ast.walk(node) if _is_method(one)} | {""}
+    changes = {_root(one) for one in ast.walk(node) if _changes(one)} & uses  # others are a function's own
     first = set()
     if isinstance(node, ast.For | ast.AsyncFor):  # set before anything in the loop uses them
         first = {one.id for one in ast.walk(node.target) if isinstance(one, ast.Name)}
     whole = isinstance(node, ast.Assign | ast.AnnAssign | ast.FunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom)
-    return Statement(node, sets, uses - first, changes - {""} - sets, sets if whole else first)
+    return Statement(node, sets, uses - first, changes - sets, sets if whole else first)
 
 
 def _inner(table: symtable.SymbolTable) -> Iterator[str]:
     """Yield the names of the cell that functions and comprehensions in it use."""
     for child in table.get_children():
-        yield from (one.get_name() for one in child.get_symbols() if one.is_global() or one.is_free())
+        yield from (one.get_name() for one in child.get_symbols() if one.is_global())
         yield from _inner(child)
 
 
-def _is_method(node: ast.AST) -> bool:
-    """Whether this is a call of a method whose result nobody takes: it may change what it belongs to."""
+def _changes(node: ast.AST) -> bool:
+    """Whether this sets a part of something, or calls a method whose result nobody takes, which may change it."""
+    if isinstance(node, ast.Attribute | ast.Subscript):
+        return not isinstance(node.ctx, ast.Load)
     call = node.value if isinstance(node, ast.Expr) else None
     return isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
 
