@@ -15,7 +15,7 @@ from voicewire_book import paths
 __all__ = ["register"]
 
 KINDS = ("tolerance", "reading", "evidence", "seed")
-"""As in `voicewire_book.ledger.perturbations`, which takes a second to import."""
+"""As in `voicewire_book.publish.review.perturbations`, which takes a second to import."""
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -51,8 +51,9 @@ def _review(options: argparse.Namespace) -> int:
         return _misused("name claims, or have some drawn with --draw N")
     if options.seed is not None and not options.draw:
         return _misused("--seed belongs to --draw")
-    from voicewire_book.ledger.review import chosen, drawn
+    from voicewire_book.ledger.collecting import scorecard
     from voicewire_book.publish.review import report, rerun
+    from voicewire_book.publish.review.groups import chosen, drawn
 
     begun, start = datetime.now(UTC), time.monotonic()
     place = options.out or Path("self-check") / begun.strftime("%Y%m%dT%H%M%SZ")
@@ -60,10 +61,10 @@ def _review(options: argparse.Namespace) -> int:
     if options.draw:
         from_seed = secrets.randbelow(2**32) if options.seed is None else options.seed
         asked = f"{options.draw} claims, drawn by study and class with seed {from_seed}"
-        rows = drawn(options.draw, from_seed)
+        rows = drawn(scorecard(), options.draw, from_seed)
         print("\n".join([f"{asked}:", *(f"  {row['id']} ({row['class']})" for row in rows)]), flush=True)
     else:
-        rows = chosen(options.ids)
+        rows = chosen(scorecard(), options.ids)
         asked = f"{len(rows)} claims by name"
     kinds = tuple(kind for kind in KINDS if kind in options.perturb)
     claims = rerun.rerun(rows, kinds, options.scale, lambda line: print(line, file=sys.stderr, flush=True))

@@ -17,11 +17,11 @@ import yaml
 from voicewire import __version__
 from voicewire_book.ledger import evidence
 from voicewire_book.ledger.presentation import show
-from voicewire_book.ledger.review import GROUPS, STOPPED, Reviewed
 from voicewire_book.ledger.vocabulary import ClaimError
 from voicewire_book.publish.clone import commit
 from voicewire_book.publish.machines import archives
 from voicewire_book.publish.paper import chromium
+from voicewire_book.publish.review.groups import GROUPS, STOPPED, Reviewed
 
 __all__ = [
     "CODECHECK", "FILES", "MARKDOWN", "PDF", "Review", "faults", "markdown", "refuse_if_used", "summary", "write",

@@ -15,18 +15,18 @@ from nbformat import NotebookNode
 
 from voicewire._kit import pace
 from voicewire_book import paths
-from voicewire_book.ledger import review
-from voicewire_book.ledger.review import Reviewed
 from voicewire_book.ledger.vocabulary import Score
 from voicewire_book.publish import notebooks
+from voicewire_book.publish.review import groups
+from voicewire_book.publish.review.groups import Reviewed
 
 __all__ = ["rerun"]
 
 FIRST = """\
-from voicewire_book.ledger import dependencies as _dependencies, review as _review
-_watched = _dependencies.watch(get_ipython(), {names!r}, {reason!r})"""
+from voicewire_book.publish.review import dependencies as _dependencies, groups as _groups
+_watched = _dependencies.watch(get_ipython(), {names!r})"""
 
-LAST = "_review.tell(_watched, {kinds!r}, {scale!r})"
+LAST = "_groups.tell(_watched, {kinds!r}, {scale!r})"
 
 SEED = re.compile(r"^SEED = (\d+)", re.M)
 
@@ -40,7 +40,7 @@ def rerun(
     base = base or paths.root()
     by_notebook: dict[str, list[str]] = {}
     for row in rows:
-        if path := review.judged_in(row, base):
+        if path := groups.judged_in(row, base):
             by_notebook.setdefault(path, []).append(row["id"])
     _announce(by_notebook, base, say)
     told, stopped, cells = _executed(base, by_notebook, kinds, scale, say)
@@ -59,7 +59,7 @@ def rerun(
         name = row["id"]
         if name in told and "seed" in kinds:
             told[name]["tried"] += [_other_seed(told[name], other.get(name), ended.get(name, ""))]
-        found.append(review.reviewed(row, told.get(name), cells.get(name, ""), stopped.get(name, "")))
+        found.append(groups.reviewed(row, told.get(name), cells.get(name, ""), stopped.get(name, "")))
     return found
 
 
@@ -102,7 +102,7 @@ def _executed(
         for number, (path, names) in enumerate(by_notebook.items()):
             whole = nbformat.read(base / path, as_version=4)
             lengths[path] = len(whole.cells)
-            first = FIRST.format(names=list(names), reason="judged with another seed" if reseeded else "")
+            first = FIRST.format(names=list(names))
             last = LAST.format(kinds=[kind for kind in kinds if kind != "seed"], scale=scale)
             between = _between(whole, first, last)
             if reseeded:

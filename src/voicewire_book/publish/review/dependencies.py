@@ -24,6 +24,7 @@ from typing import Any
 from voicewire_book import paths
 from voicewire_book.ledger import evidence
 from voicewire_book.ledger.judging import Ledger, Verdict
+from voicewire_book.ledger.vocabulary import ClaimError
 
 __all__ = ["Behind", "Judgement", "Statement", "Watched", "watch"]
 
@@ -33,6 +34,10 @@ TABLES = (".csv", ".json", ".csv.gz")
 ENGINES = {*paths.STUDIES, "netsim", "mqtt", "testbed"}
 NO_ENGINE = ("paper", "cli")
 """The rooms of the library that compute results, and modules in them that don't."""
+
+REASON_ASKED = "give the most likely reason"
+NO_REASON = "no reason is given for this verdict"
+"""How a verdict is refused that needs a reason and has none, and what stands in, so that the notebook goes on."""
 
 Place = tuple[int, int]
 """A cell and a statement in it."""
@@ -255,27 +260,29 @@ def _frames() -> Iterator[FrameType]:
         frame = frame.f_back
 
 
-def watch(shell: Any, wanted: Iterable[str], reason: str = "") -> Watched:
-    """Watch a fresh kernel's notebook until what is wanted is judged.
-
-    `reason` stands in where a verdict that changed needs one.
-    """
+def watch(shell: Any, wanted: Iterable[str]) -> Watched:
+    """Watch a fresh kernel's notebook until what is wanted is judged."""
     watched = Watched(shell.user_ns, paths.root() / "data", wanted)
     shell.input_transformers_post.append(watched.needed)
     shell.events.register("pre_run_cell", lambda info: watched.begin(info.raw_cell))
-    _watch_judgements(watched, reason)
+    _watch_judgements(watched)
     sys.addaudithook(lambda event, details: watched.opened(str(details[0])) if event == "open" else None)
     _watch_sounds(watched)
     return watched
 
 
-def _watch_judgements(watched: Watched, instead: str) -> None:
+def _watch_judgements(watched: Watched) -> None:
     judge = Ledger.judge
 
     @wraps(judge)
     def kept(self: Ledger, identifier: str, value: object, corrected: object = None, reason: str = "",
              rival: Any = ()) -> Verdict:  # fmt: skip
-        verdict = judge(self, identifier, value, corrected, reason or instead, rival)
+        try:
+            verdict = judge(self, identifier, value, corrected, reason, rival)
+        except ClaimError as error:
+            if reason or not str(error).endswith(REASON_ASKED):
+                raise
+            verdict = judge(self, identifier, value, corrected, NO_REASON, rival)
         if not self.by_reader:
             watched.judge(identifier, (value, corrected, reason, rival), verdict)
         return verdict

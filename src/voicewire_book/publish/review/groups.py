@@ -14,12 +14,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from voicewire_book.ledger import perturbations
-from voicewire_book.ledger.collecting import scorecard
-from voicewire_book.ledger.dependencies import Watched
 from voicewire_book.ledger.loading import read
-from voicewire_book.ledger.perturbations import Evidence
 from voicewire_book.ledger.vocabulary import BY_READING, ClaimError, Row, Score
+from voicewire_book.publish.review import perturbations
+from voicewire_book.publish.review.dependencies import Watched
+from voicewire_book.publish.review.perturbations import Evidence
 
 __all__ = [
     "EXECUTED", "GROUPS", "IN_PART", "RECORDED", "STOPPED", "Reviewed", "chosen", "close", "drawn", "judged_in",
@@ -78,9 +77,9 @@ def close(new: Any, old: Any) -> bool:
     return bool(new == old)
 
 
-def chosen(names: Sequence[str], base: Path | None = None) -> list[Score]:
+def chosen(rows: Sequence[Score], names: Sequence[str]) -> list[Score]:
     """Return the rows of claims that were named, each once, in that order."""
-    known = {row["id"]: row for row in scorecard(base)}
+    known = {row["id"]: row for row in rows}
     for name in names:
         if name not in known:
             near = difflib.get_close_matches(name, known, 3, 0.5)
@@ -89,9 +88,9 @@ def chosen(names: Sequence[str], base: Path | None = None) -> list[Score]:
     return [known[name] for name in dict.fromkeys(names)]
 
 
-def drawn(number: int, seed: int, base: Path | None = None) -> list[Score]:
+def drawn(rows: Sequence[Score], number: int, seed: int) -> list[Score]:
     """Draw claims of the papers: the studies in turn, in each its classes in turn, each order and each claim drawn."""
-    rows = sorted((row for row in scorecard(base) if row["whose"] == "paper"), key=lambda row: row["id"])
+    rows = sorted((row for row in rows if row["whose"] == "paper"), key=lambda row: row["id"])
     if number > len(rows):
         raise ClaimError(f"{number} claims can't be drawn: the papers have {len(rows)}")
     chance = random.Random(seed)
