@@ -117,7 +117,7 @@ def _changes(node: ast.AST) -> bool:
     return isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
 
 
-def _root(node: Any) -> str:
+def _root(node: ast.AST) -> str:
     """The name in which something is changed: by setting a part of it, or by calling its method."""
     while isinstance(node, ast.Attribute | ast.Subscript | ast.Call | ast.Expr):
         node = node.func if isinstance(node, ast.Call) else node.value
@@ -127,7 +127,7 @@ def _root(node: Any) -> str:
 class Watched:
     """A notebook while it executes: its statements, the files that they opened, its judgements."""
 
-    def __init__(self, space: Mapping[str, Any], data: Path, wanted: Iterable[str]) -> None:
+    def __init__(self, space: Mapping[str, object], data: Path, wanted: Iterable[str]) -> None:
         self.space, self.data, self.wanted = space, data, set(wanted)
         self.cells: list[list[Statement]] = []
         self.judged: dict[str, Judgement] = {}
@@ -152,7 +152,7 @@ class Watched:
         cell, number = place
         self.cells[cell][number].opened.add(inside.as_posix())
 
-    def judge(self, identifier: str, given: tuple[Any, ...], verdict: Verdict) -> None:
+    def judge(self, identifier: str, given: tuple[object, ...], verdict: Verdict) -> None:
         """A claim was judged."""
         self.judged[identifier] = Judgement(given, verdict, self._place())
 
@@ -206,7 +206,7 @@ class Watched:
         return getattr(self._named(node.value), node.attr, None) if isinstance(node, ast.Attribute) else None
 
 
-def _computes(thing: Any) -> bool:
+def _computes(thing: object) -> bool:
     """Whether a function or a class is an engine's, or of a chapter and uses one."""
     module = getattr(thing, "__module__", None)
     if not callable(thing) or not isinstance(module, str) or not paths.is_ours(module):
@@ -221,9 +221,9 @@ def _engine_room(module: str) -> bool:
     return first == "voicewire" and words[0] in ENGINES and words[-1] not in NO_ENGINE
 
 
-def _reached(thing: Any, seen: set[Any]) -> Iterator[str]:
+def _reached(thing: object, seen: set[CodeType]) -> Iterator[str]:
     """Yield the modules of what a function of the packages names, directly or by others that it names."""
-    mine = vars(thing).values() if isinstance(thing, type) else [inspect.unwrap(getattr(thing, "func", thing))]
+    mine: Iterable[Any] = vars(thing).values() if isinstance(thing, type) else [_innermost(thing)]
     for function in mine:
         code = getattr(function, "__code__", None)
         if code is None or code in seen:
@@ -239,6 +239,11 @@ def _reached(thing: Any, seen: set[Any]) -> Iterator[str]:
             if callable(one) and isinstance(module, str) and paths.is_ours(module):
                 yield module
                 yield from () if _engine_room(module) else _reached(one, seen)
+
+
+def _innermost(thing: Any) -> object:
+    """The function that a partial one, or a wrapped one, calls."""
+    return inspect.unwrap(getattr(thing, "func", thing))
 
 
 def _names(code: CodeType) -> Iterator[str]:
@@ -297,7 +302,7 @@ def _watch_sounds(watched: Watched) -> None:
     begin = soundfile.SoundFile.__init__
 
     @wraps(begin)
-    def kept(self: Any, file: Any, *more: Any, **named: Any) -> None:
+    def kept(self: object, file: object, *more: object, **named: object) -> None:
         if isinstance(file, str | Path):
             watched.opened(str(file))
         begin(self, file, *more, **named)

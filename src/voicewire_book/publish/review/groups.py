@@ -10,9 +10,9 @@ import json
 import math
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from voicewire_book.ledger.loading import read
 from voicewire_book.ledger.vocabulary import BY_READING, ClaimError, Row, Score
@@ -21,8 +21,8 @@ from voicewire_book.publish.review.dependencies import Watched
 from voicewire_book.publish.review.perturbations import Evidence
 
 __all__ = [
-    "EXECUTED", "GROUPS", "IN_PART", "RECORDED", "STOPPED", "Reviewed", "chosen", "close", "drawn", "judged_in",
-    "reviewed", "tell",
+    "EXECUTED", "GROUPS", "IN_PART", "RECORDED", "STOPPED", "Reviewed", "Told", "Tried", "chosen", "close",
+    "drawn", "judged_in", "reviewed", "tell",
 ]  # fmt: skip
 
 EXECUTED = "re-executed"
@@ -38,6 +38,26 @@ GROUPS = {
 """What was done for a claim, in the order of a report. These are counted apart and never added up."""
 
 
+class Tried(TypedDict):
+    """`Perturbed` as plain data."""
+
+    kind: str
+    what: str
+    verdict: str
+    turned: bool | None
+
+
+class Told(TypedDict):
+    """What a kernel tells of a claim: the verdict, what it rests on, and what else was tried."""
+
+    row: Row
+    tables: Sequence[str]
+    inputs: Sequence[str]
+    computed: bool
+    seeds: bool
+    tried: list[Tried]
+
+
 @dataclass(frozen=True)
 class Reviewed:
     """A claim after its review: as committed, as judged now, in which group and why, and what was tried."""
@@ -47,7 +67,7 @@ class Reviewed:
     why: str
     now: Row | None
     cells: str
-    tried: tuple[dict[str, Any], ...]
+    tried: tuple[Tried, ...]
     seeds: bool
 
     @property
@@ -66,7 +86,7 @@ class Reviewed:
         return ends and all(one["turned"] is not False for one in self.tried)
 
 
-def close(new: Any, old: Any) -> bool:
+def close(new: object, old: object) -> bool:
     """Whether two results are the same: numbers to five digits, as the book keeps six."""
     if isinstance(new, Mapping) and isinstance(old, Mapping):
         return new.keys() == old.keys() and all(close(new[key], old[key]) for key in new)
@@ -124,7 +144,7 @@ def tell(watched: Watched, kinds: Sequence[str], scale: float) -> None:
     print(json.dumps({"cells": len(watched.cells), **{name: _judged(watched, name, kinds, scale) for name in names}}))
 
 
-def _judged(watched: Watched, name: str, kinds: Sequence[str], scale: float) -> dict[str, Any]:
+def _judged(watched: Watched, name: str, kinds: Sequence[str], scale: float) -> Told:
     kept, behind = watched.judged[name], watched.behind(name)
     claim, evidence = kept.verdict.claim, Evidence(*kept.given)
     tried = perturbations.tolerance_scaled(claim, evidence, scale) if "tolerance" in kinds else []
@@ -136,11 +156,11 @@ def _judged(watched: Watched, name: str, kinds: Sequence[str], scale: float) -> 
         "inputs": behind.inputs,
         "computed": behind.computed,
         "seeds": "SEED" in behind.names,
-        "tried": [asdict(one) for one in tried],
+        "tried": [Tried(kind=one.kind, what=one.what, verdict=one.verdict, turned=one.turned) for one in tried],
     }
 
 
-def reviewed(row: Score, told: Mapping[str, Any] | None, cells: str, stopped: str = "") -> Reviewed:
+def reviewed(row: Score, told: Told | None, cells: str, stopped: str = "") -> Reviewed:
     """Sort a claim by what was found while its notebook was executed: `told` is what `tell` printed of it."""
     if told is None and stopped:
         return Reviewed(row, STOPPED, stopped, None, cells, (), False)
@@ -150,7 +170,7 @@ def reviewed(row: Score, told: Mapping[str, Any] | None, cells: str, stopped: st
     return Reviewed(row, group, why, told["row"], cells, tuple(told["tried"]), told["seeds"])
 
 
-def _sorted(row: Score, told: Mapping[str, Any]) -> tuple[str, str]:
+def _sorted(row: Score, told: Told) -> tuple[str, str]:
     tables, inputs = told["tables"], told["inputs"]
     read = ", ".join(f"data/{name}" for name in (*tables, *inputs))
     if row["basis"] == "by-reading":

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from voicewire_book.ledger import rules
 from voicewire_book.ledger.judging import Ledger, Verdict, read_as
@@ -115,17 +116,17 @@ def evidence_moved(claim: Claim, evidence: Evidence) -> list[Perturbed]:
     return found
 
 
-def beyond(printed: Any, value: float, tolerance: Any) -> float:
+def beyond(printed: object, value: float, tolerance: Tolerance | None) -> float:
     """The number just outside the bar, on the side where it lies nearer."""
-    low, high = rules.band(printed if isinstance(printed, int | float) else None, tolerance)
+    low, high = rules.band(printed if isinstance(printed, int | float) else None, tolerance or {})
     step = 1e-4 * max(abs(low if abs(low) < float("inf") else high), 1e-6)
     return high + step if abs(high - value) <= abs(value - low) else low - step
 
 
-def _within(printed: Any, tolerance: Any) -> float:
+def _within(printed: object, tolerance: Tolerance | None) -> float:
     """A number that holds: the printed one, if it does, or one inside the bar."""
     number = printed if isinstance(printed, int | float) else None
-    low, high = rules.band(number, tolerance)
+    low, high = rules.band(number, tolerance or {})
     if number is not None and low <= number <= high:
         return float(number)
     return (low + high) / 2 if np.isfinite([low, high]).all() else low if np.isfinite(low) else high
@@ -135,7 +136,8 @@ def _moved(claim: Claim, value: Any, before: Verdict) -> Iterator[tuple[str, Any
     """Yield evidence on the other side of the bar, and what was done to it."""
     held = before.verdict == REPRODUCED
     if claim.kind in ("value", "arithmetic"):
-        yield from _numbers(claim, before.reproduced, held)
+        found: Any = before.reproduced
+        yield from _numbers(claim, found, held)
     elif claim.kind == "ordering":
         yield from _order(claim, value, held)
     elif claim.kind == "trend":
@@ -144,7 +146,7 @@ def _moved(claim: Claim, value: Any, before: Verdict) -> Iterator[tuple[str, Any
         yield from _identity(claim, value, held)
 
 
-def _numbers(claim: Claim, found: Any, held: bool) -> Iterator[tuple[str, Any]]:
+def _numbers(claim: Claim, found: float | Mapping[str, float], held: bool) -> Iterator[tuple[str, Any]]:
     printed = claim.printed if isinstance(claim.printed, Mapping) else dict.fromkeys(claim.labels)
     if not isinstance(found, Mapping):
         new = beyond(claim.printed, found, claim.tolerance) if held else _within(claim.printed, claim.tolerance)
@@ -160,7 +162,7 @@ def _numbers(claim: Claim, found: Any, held: bool) -> Iterator[tuple[str, Any]]:
         yield f"{label}: {show(number)} moved to {show(past)}", {**found, label: past}
 
 
-def _order(claim: Claim, value: Any, held: bool) -> Iterator[tuple[str, Any]]:
+def _order(claim: Claim, value: Mapping[str, object], held: bool) -> Iterator[tuple[str, Any]]:
     labels = [str(label) for label in claim.printed]  # type: ignore[union-attr]
     if not held:
         far = 2 * abs(claim.margin) + 1
@@ -172,7 +174,7 @@ def _order(claim: Claim, value: Any, held: bool) -> Iterator[tuple[str, Any]]:
         yield f"{low} and {high} exchanged", {**by_label, low: by_label[high], high: by_label[low]}
 
 
-def _trend(claim: Claim, value: Any, held: bool) -> Iterator[tuple[str, Any]]:
+def _trend(claim: Claim, value: Sequence[ArrayLike], held: bool) -> Iterator[tuple[str, Any]]:
     x, y = np.asarray(value[0], float), np.asarray(value[1], float)
     if held and claim.printed == "constant":
         slack = rules.allowance(claim.tolerance, float(np.abs(y if y.ndim == 1 else y.mean(axis=1)).mean()))
@@ -187,7 +189,7 @@ def _trend(claim: Claim, value: Any, held: bool) -> Iterator[tuple[str, Any]]:
         yield f"made {claim.printed}", (x, np.stack([new, new], axis=1) if claim.paired else new)
 
 
-def _identity(claim: Claim, value: Any, held: bool) -> Iterator[tuple[str, Any]]:
+def _identity(claim: Claim, value: Sequence[ArrayLike], held: bool) -> Iterator[tuple[str, Any]]:
     left, right = (np.asarray(side) for side in value)
     if not held:
         yield "both sides made equal", (right, right)

@@ -10,18 +10,17 @@ import platform
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from voicewire import __version__
 from voicewire_book.ledger import evidence
 from voicewire_book.ledger.presentation import show
-from voicewire_book.ledger.vocabulary import ClaimError
+from voicewire_book.ledger.vocabulary import ClaimError, Rival, Score
 from voicewire_book.publish.clone import commit
 from voicewire_book.publish.machines import archives
 from voicewire_book.publish.paper import chromium
-from voicewire_book.publish.review.groups import GROUPS, STOPPED, Reviewed
+from voicewire_book.publish.review.groups import GROUPS, STOPPED, Reviewed, Tried
 
 __all__ = [
     "CODECHECK", "FILES", "MARKDOWN", "PDF", "Review", "faults", "markdown", "refuse_if_used", "summary", "write",
@@ -169,16 +168,16 @@ def _claim(one: Reviewed) -> list[str]:
     return lines
 
 
-def _turned(tried: dict[str, Any]) -> str:
+def _turned(tried: Tried) -> str:
     return {True: "turned, as it must", False: "**did not turn**", None: ""}[tried["turned"]]
 
 
-def _tolerance(row: Any) -> str:
+def _tolerance(row: Score) -> str:
     size = "; ".join(f"{name.replace('_', ' ')} {show(number)}" for name, number in (row["tolerance"] or {}).items())
     return f"{size}. {row['tolerance_reason']}" if size else ""
 
 
-def _rival(rival: Any) -> str:
+def _rival(rival: Rival | None) -> str:
     if not rival or "none" in rival:
         return rival["none"] if rival else ""
     ran = f"passes in {100 * rival['passes']:.3g} % of {rival['runs']} runs" if "passes" in rival else "not run"

@@ -8,7 +8,6 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
@@ -18,7 +17,7 @@ from voicewire_book import paths
 from voicewire_book.ledger.vocabulary import Score
 from voicewire_book.publish import notebooks
 from voicewire_book.publish.review import groups
-from voicewire_book.publish.review.groups import Reviewed
+from voicewire_book.publish.review.groups import Reviewed, Told, Tried
 
 __all__ = ["rerun"]
 
@@ -44,13 +43,13 @@ def rerun(
             by_notebook.setdefault(path, []).append(row["id"])
     _announce(by_notebook, base, say)
     told, stopped, cells = _executed(base, by_notebook, kinds, scale, say)
-    other: dict[str, dict[str, Any]] = {}
+    other: dict[str, Told] = {}
     ended: dict[str, str] = {}
     if "seed" in kinds:
         seeded = {
             path: names
             for path, all_names in by_notebook.items()
-            if (names := [name for name in all_names if told.get(name, {}).get("seeds")])
+            if (names := [name for name in all_names if name in told and told[name]["seeds"]])
         }
         say(f"another seed: {len(seeded)} of {len(by_notebook)} notebooks are executed once more")
         other, ended, _ = _executed(base, seeded, (), scale, say, reseeded=True)
@@ -63,14 +62,14 @@ def rerun(
     return found
 
 
-def _other_seed(told: Mapping[str, Any], other: Mapping[str, Any] | None, ended: str) -> dict[str, Any]:
+def _other_seed(told: Told, other: Told | None, ended: str) -> Tried:
     if not told["seeds"]:
         what, verdict = "none: no statement that it rests on uses a SEED of its notebook", ""
     elif other is None:
         what, verdict = f"SEED raised by 1: not judged, {ended or 'its cell stopped'}", ""
     else:
         what, verdict = "SEED raised by 1", other["row"]["verdict"]
-    return {"kind": "seed", "what": what, "verdict": verdict, "turned": None}
+    return Tried(kind="seed", what=what, verdict=verdict, turned=None)
 
 
 def _announce(by_notebook: Mapping[str, Sequence[str]], base: Path, say: Say) -> None:
@@ -91,9 +90,9 @@ def _executed(
     scale: float,
     say: Say,
     reseeded: bool = False,
-) -> tuple[dict[str, Any], dict[str, str], dict[str, str]]:
+) -> tuple[dict[str, Told], dict[str, str], dict[str, str]]:
     """Execute notebooks; by claim, return what was told of it, why not, and which cells were executed."""
-    told: dict[str, Any] = {}
+    told: dict[str, Told] = {}
     stopped: dict[str, str] = {}
     cells: dict[str, str] = {}
     with _scratch(base) as folder:
