@@ -188,9 +188,10 @@ def judged(draw):
         series = {"increasing": sorted(numbers), "decreasing": sorted(numbers)[::-1], "constant": numbers[:1] * 4}[way]
         series = series if draw(st.booleans()) else numbers
         return claim(kind, printed=way, tolerance={"absolute": draw(SIZES)}), (list(range(len(series))), series)
-    left = draw(st.sampled_from([numbers, [bool(n > 0) for n in numbers], [str(n) for n in numbers]]))
+    form = draw(st.sampled_from([float, lambda number: complex(number, 1), lambda number: number > 0, str]))
+    left = [form(number) for number in numbers]
     right = left if draw(st.booleans()) else left[::-1]
-    tolerance = {"absolute": draw(SIZES)} if isinstance(left[0], float) else None
+    tolerance = {"absolute": draw(SIZES)} if isinstance(left[0], float | complex) else None
     return claim(kind, tolerance=tolerance), (left, right)
 
 
@@ -208,6 +209,15 @@ def test_a_wider_tolerance_loses_nothing_and_a_narrower_one_wins_nothing(case, s
     for each in perturbations.tolerance_scaled(one, Evidence(value), scale):
         held = (before, each.verdict) if float(each.what.split()[0]) > 1 else (each.verdict, before)
         assert held[0] != claims.REPRODUCED or held[1] == claims.REPRODUCED
+
+
+def test_what_cannot_be_judged_says_why_and_nothing_is_written_to_stderr(capfd):
+    one = claim("value", printed=1.0, tolerance={"absolute": 0.1}, readings=[{"name": "a", "source": "a guess"}])
+    found = perturbations.perturbed(one, Evidence({"b": 1.0}), ["tolerance"], 2.0)
+    assert found[0].what.startswith("could not be judged: nfc.x: values are needed") and found[0].verdict == ""
+    for value in (1 + 2j, np.array([1 + 2j, 3.0])):
+        perturbations.perturbed(claim("identity"), Evidence((value, value)), ["evidence"], 2.0)
+    assert capfd.readouterr().err == ""
 
 
 def test_each_reading_that_decides_can_be_left_out():

@@ -147,9 +147,7 @@ def tell(watched: Watched, kinds: Sequence[str], scale: float) -> None:
 def _judged(watched: Watched, name: str, kinds: Sequence[str], scale: float) -> Told:
     kept, behind = watched.judged[name], watched.behind(name)
     claim, evidence = kept.verdict.claim, Evidence(*kept.given)
-    tried = perturbations.tolerance_scaled(claim, evidence, scale) if "tolerance" in kinds else []
-    tried += perturbations.readings_left_out(claim, evidence) if "reading" in kinds else []
-    tried += perturbations.evidence_moved(claim, evidence) if "evidence" in kinds else []
+    tried = perturbations.perturbed(claim, evidence, kinds, scale)
     return {
         "row": kept.verdict.row(),
         "tables": behind.tables,

@@ -6,6 +6,7 @@ All three judge the evidence that a notebook computed once more, by the rules by
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,7 +21,8 @@ from voicewire_book.ledger.presentation import show
 from voicewire_book.ledger.vocabulary import REPRODUCED, Reading, Tolerance
 
 __all__ = [
-    "KINDS", "Evidence", "Perturbed", "again", "beyond", "evidence_moved", "readings_left_out", "tolerance_scaled",
+    "KINDS", "Evidence", "Perturbed", "again", "beyond", "evidence_moved", "perturbed", "readings_left_out",
+    "tolerance_scaled",
 ]  # fmt: skip
 
 KINDS = ("tolerance", "reading", "evidence", "seed")
@@ -51,6 +53,24 @@ def again(claim: Claim, evidence: Evidence) -> Verdict:
     """Judge evidence, as a reader may: as often as wanted, and without giving a reason."""
     ledger = Ledger(claim.study, {claim.id: claim}, by_reader=True)
     return ledger.judge(claim.id, evidence.value, evidence.corrected, evidence.reason, evidence.rival)
+
+
+def perturbed(claim: Claim, evidence: Evidence, kinds: Sequence[str], scale: float) -> list[Perturbed]:
+    """Judge with each of these changed; what can't be judged says why, and the other claims of a notebook go on."""
+    ways = {
+        "tolerance": lambda: tolerance_scaled(claim, evidence, scale),
+        "reading": lambda: readings_left_out(claim, evidence),
+        "evidence": lambda: evidence_moved(claim, evidence),
+    }
+    found: list[Perturbed] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of evidence that was made up
+        for kind in kinds:
+            try:
+                found += ways[kind]()
+            except (ValueError, TypeError) as error:
+                found.append(Perturbed(kind, f"could not be judged: {error}", ""))
+    return found
 
 
 def tolerance_scaled(claim: Claim, evidence: Evidence, scale: float) -> list[Perturbed]:
@@ -205,4 +225,5 @@ def _identity(claim: Claim, value: Sequence[ArrayLike], held: bool) -> Iterator[
         other = not one if left.dtype.kind == "b" else f"{one}, changed"
         new = left.astype(object).ravel()
     new[0] = other
-    yield f"{show(one)} moved to {show(other)}", (new.reshape(left.shape), right)
+    words = str if left.dtype.kind == "c" else show
+    yield f"{words(one)} moved to {words(other)}", (new.reshape(left.shape), right)
