@@ -26,7 +26,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         description="Execute again what claims rest on, from the printed value to the verdict; write what was compared "
         "(Markdown, PDF, CODECHECK's form, checksums). Claims are drawn first, then sorted by what could be executed.",
         epilog="Exit status: 1 if a verdict or number is not the committed one, a notebook stopped, or moved evidence "
-        "did not turn a verdict.\n\nExample: voicewire review nfc.table-7.1.rate nfc.ge.q --perturb evidence",
+        "did not turn a verdict.\n\nExample: voicewire review nfc.table-7.1.rate nfc.goodput-unit --perturb evidence",
     )
     review.add_argument("ids", nargs="*", type=text, metavar="ID", help="as `voicewire scorecard STUDY` lists them")
     review.add_argument("--draw", type=whole(1), metavar="N", help="draw N claims of the papers, by study and class")
@@ -60,12 +60,12 @@ def _review(options: argparse.Namespace) -> int:
     report.refuse_if_used(place)
     if options.draw:
         from_seed = secrets.randbelow(2**32) if options.seed is None else options.seed
-        asked = f"{options.draw} claims, drawn by study and class with seed {from_seed}"
+        asked = f"{options.draw} claim{'s' * (options.draw != 1)}, drawn by study and class with seed {from_seed}"
         rows = drawn(scorecard(), options.draw, from_seed)
         print("\n".join([f"{asked}:", *(f"  {row['id']} ({row['class']})" for row in rows)]), flush=True)
     else:
         rows = chosen(scorecard(), options.ids)
-        asked = f"{len(rows)} claims by name"
+        asked = f"{len(rows)} claim{'s' * (len(rows) != 1)} by name"
     kinds = tuple(kind for kind in KINDS if kind in options.perturb)
     claims = rerun.rerun(rows, kinds, options.scale, lambda line: print(line, file=sys.stderr, flush=True))
     review = report.Review(asked, begun, time.monotonic() - start, kinds, tuple(claims))

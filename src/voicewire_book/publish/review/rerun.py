@@ -51,7 +51,7 @@ def rerun(
             for path, all_names in by_notebook.items()
             if (names := [name for name in all_names if name in told and told[name]["seeds"]])
         }
-        say(f"another seed: {len(seeded)} of {len(by_notebook)} notebooks are executed once more")
+        say(f"with another seed: {_counted(len(seeded), 'notebook')} of {len(by_notebook)} once more")
         other, ended, _ = _executed(base, seeded, (), scale, say, reseeded=True)
     found = []
     for row in rows:
@@ -80,7 +80,12 @@ def _announce(by_notebook: Mapping[str, Sequence[str]], base: Path, say: Say) ->
     seconds = sum(known.get(path, 0.0) for path in by_notebook)
     count = sum(map(len, by_notebook.values()))
     long = f", at most {pace.words(seconds)} of one core when it was timed" if seconds else ""
-    say(f"{count} claims in {len(by_notebook)} notebooks are executed again{long}; Ctrl-C stops it")
+    where = _counted(len(by_notebook), "notebook")
+    say(f"to be executed again: {_counted(count, 'claim')} in {where}{long}; Ctrl-C stops it")
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
 
 
 def _executed(
@@ -111,7 +116,7 @@ def _executed(
         targets = {path: folder / f"{path.stem}-done.ipynb" for path in begun}
         for number, run in enumerate(notebooks.execute(targets), 1):
             path = begun[run.path]
-            say(f"{number}/{len(begun)} {path}: {len(by_notebook[path])} claims, {pace.words(run.seconds)}")
+            say(f"{number}/{len(begun)} {path}: {_counted(len(by_notebook[path]), 'claim')}, {pace.words(run.seconds)}")
             if run.error:
                 stopped |= dict.fromkeys(by_notebook[path], f"{path} stopped: {_last_line(run.error)}")
                 continue
