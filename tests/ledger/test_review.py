@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from datetime import UTC, datetime
 
 import nbformat
@@ -280,6 +281,19 @@ def test_without_a_browser_the_missing_pdf_is_told_and_the_rest_is_written(writt
     folder, told = written
     assert any("no self-check.pdf: there is no Chromium" in line for line in told)
     assert {path.name for path in folder.iterdir()} == set(report.FILES) - {report.PDF}
+
+
+def test_a_clone_whose_files_were_changed_says_so(tmp_path):
+    def git(*words):
+        subprocess.run(["git", "-C", tmp_path, *words], check=True, capture_output=True)
+
+    git("init", "-q")
+    (tmp_path / "a").write_text("as committed")
+    git("add", "a")
+    git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "a")
+    assert "changed file" not in report.markdown(made(result()), tmp_path)
+    (tmp_path / "a").write_text("not as committed")
+    assert "with 1 changed file, voicewire" in report.markdown(made(result()), tmp_path)
 
 
 @pytest.mark.needs("chromium")

@@ -9,7 +9,7 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from voicewire._kit.options import folder, number, readable_or_folder, seed, text, whole
+from voicewire._kit.options import PathOption, folder, number, seed, text, whole
 from voicewire_book import paths
 
 __all__ = ["register"]
@@ -40,7 +40,10 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="a tolerance becomes F times as wide and as narrow (default: 2)",
     )  # fmt: skip
     review.add_argument("--out", type=folder, metavar="DIR", help="a new folder (default: self-check/DATE-TIME)")
-    review.add_argument("--verify", type=readable_or_folder, metavar="DIR", help="only say if a self-check was changed")
+    review.add_argument(
+        "--verify", type=PathOption(folder=True, reads=True), metavar="REPORT",
+        help="only say if the self-check in this folder was changed",
+    )  # fmt: skip
     review.set_defaults(handler=_review)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 import platform
+import subprocess
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -124,9 +125,9 @@ def markdown(review: Review, base: Path) -> str:
         f"# Self-check of Voice to Wire, {when:%Y-%m-%d}", "", UNSIGNED, "",
         f"- Asked for: {review.asked}",
         f"- Begun {when.isoformat(timespec='seconds')}, {review.seconds:.0f} s",
-        f"- Of commit {short} ({date}), voicewire {__version__}",
+        f"- Of commit {short} ({date}){_changed(base)}, voicewire {__version__}",
         f"- On {platform.system()} {platform.machine()}, Python {platform.python_version()}",
-        "- Checksums of these files: `sha256sum -c checksums.sha256`, or `voicewire review --verify FOLDER`", "",
+        "- Checksums of these files: `sha256sum -c checksums.sha256`, or `voicewire review --verify REPORT` with their folder", "",
         "| what was done | claims | of them the same as committed |", "|---|---:|---:|",
     ]  # fmt: skip
     for name, count in review.counts().items():
@@ -140,6 +141,19 @@ def markdown(review: Review, base: Path) -> str:
         for one in mine:
             lines += [*_claim(one), ""]
     return "\n".join(lines)
+
+
+def _changed(base: Path) -> str:
+    """Say whether files of the clone were changed since its commit."""
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(base), "status", "--porcelain", "--untracked-files=no"],
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    count = len(done.stdout.splitlines())
+    return f" with {count} changed file{'s' * (count != 1)}" if count else ""
 
 
 def _claim(one: Reviewed) -> list[str]:
