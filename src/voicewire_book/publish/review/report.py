@@ -127,7 +127,7 @@ def markdown(review: Review, base: Path) -> str:
         f"- Begun {when.isoformat(timespec='seconds')}, {review.seconds:.0f} s",
         f"- Of commit {short} ({date}){_changed(base)}, voicewire {__version__}",
         f"- On {platform.system()} {platform.machine()}, Python {platform.python_version()}",
-        "- To see if these files were changed: `sha256sum -c checksums.sha256`, or `voicewire review --verify REPORT`", "",
+        "- Were these files changed? `sha256sum -c checksums.sha256`, or `voicewire review --verify REPORT`", "",
         "| what was done | claims | of them the same as committed |", "|---|---:|---:|",
     ]  # fmt: skip
     for name, count in review.counts().items():
