@@ -18,6 +18,7 @@ from voicewire_book import paths
 NO_TABLE = {
     "broker": "serves", "pub": "prints an answer a line", "sub": "prints messages", "emqtt-agent": "serves",
     "student": "names files", "teach": "names files", "new-study": "names files", "letter": "is a letter",
+    "review": "writes a report",
     "completion": "is a script",
     "icto key": "names files", "icto seal": "names a file", "icto open": "names files", "icto inspect": "is JSON",
     **{f"record {part.name}": "tells how far it is" for part in paths.PARTS},

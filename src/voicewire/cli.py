@@ -21,7 +21,7 @@ __all__ = ["main", "parser"]
 
 BOOK = {
     "scorecard": ("scorecard",),
-    "verbs": ("record", "run", "claim", "letter"),
+    "verbs": ("record", "run", "claim", "letter", "review"),
     "course": ("teach", "student", "grade"),
     "new-study": ("new-study",),
 }

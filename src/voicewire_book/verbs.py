@@ -1,4 +1,4 @@
-"""The same verbs for every study: ``voicewire record STUDY [NAME…]``, ``run STUDY`` and ``claim ID``."""
+"""The same verbs for every study: ``voicewire record STUDY [NAME…]``, ``run STUDY``, ``claim ID``, ``review``."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from voicewire._kit.options import folder, print_json, text
 from voicewire_book import paths
 from voicewire_book.ledger import evidence
 from voicewire_book.ledger.vocabulary import Score
+from voicewire_book.publish.review import cli as review
 
 __all__ = ["register"]
 
@@ -55,6 +56,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     letter.add_argument("study", choices=paths.STUDIES, metavar="STUDY", help=f"one of {', '.join(paths.STUDIES)}")
     letter.set_defaults(handler=_letter)
+    review.register(subparsers)
 
 
 def _add_record(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -12,15 +12,9 @@ from voicewire_book.kit import claims
 from voicewire_book.ledger import judging, rechecking, rules
 from voicewire_book.ledger.collecting import shown
 from voicewire_book.ledger.loading import read, studies
+from voicewire_book.publish.review.perturbations import beyond
 
 ROWS = {study: {row["id"]: row for _, row in shown(paths.root(), study)} for study in studies()}
-
-
-def beyond(printed: Any, value: float, tolerance: Any) -> float:
-    """The number just outside the bar, on the side where it lies nearer."""
-    low, high = rules.band(printed if isinstance(printed, int | float) else None, tolerance)
-    step = 1e-4 * max(abs(low if abs(low) < float("inf") else high), 1e-6)
-    return high + step if abs(high - value) <= abs(value - low) else low - step
 
 
 def moved(row: Mapping[str, Any], claim: Any) -> Iterator[Mapping[str, Any]]:

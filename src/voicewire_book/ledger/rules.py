@@ -21,7 +21,7 @@ from voicewire.stats import Interval, t_interval
 from voicewire_book.ledger.presentation import MANY, show
 from voicewire_book.ledger.vocabulary import ClaimError, Plain, Tolerance
 
-__all__ = ["Finding", "Holds", "band", "difference", "identity", "ordering", "outcomes", "trend", "value"]
+__all__ = ["Finding", "Holds", "allowance", "band", "difference", "identity", "ordering", "outcomes", "trend", "value"]
 
 Holds = Literal["yes", "partly", "no", "undecided"]
 
@@ -230,7 +230,7 @@ def _pair(computed: object, names: str) -> tuple[object, object]:
     return computed[0], computed[1]
 
 
-def _allowance(tolerance: Tolerance | None, scale: float) -> float:
+def allowance(tolerance: Tolerance | None, scale: float) -> float:
     """Return how far apart two results may lie: a share of `scale`, or a number; zero without a tolerance."""
     ((name, size),) = (tolerance or {"absolute": 0.0}).items()
     if name not in ("relative", "absolute") or isinstance(size, Sequence):
@@ -260,7 +260,7 @@ def trend(
         raise ClaimError("paired samples are needed: a row for each x")
     apart = _paired_difference if paired else difference
     means = y if y.ndim == 1 else y.mean(axis=1)
-    slack = _allowance(tolerance, float(np.abs(means).mean()))
+    slack = allowance(tolerance, float(np.abs(means).mean()))
     shown = ", ".join(f"{a:g}: {show(b, unit)}" for a, b in zip(x, means, strict=True))
     if printed == "constant":
         holds, detail = _constant(x, y, slack, unit, apart)
@@ -336,7 +336,7 @@ def identity(computed: object, tolerance: Tolerance | None) -> Finding:
     # whole numbers as Python's own: none wraps round, none is rounded
     sides = [side.ravel().astype(object) if whole else side.ravel() for side in (left, right)]
     gap = float(np.abs(sides[0] - sides[1]).max(initial=0))
-    allowed = _allowance(tolerance, float(np.abs(sides[1]).max(initial=0)))
+    allowed = allowance(tolerance, float(np.abs(sides[1]).max(initial=0)))
     detail = f"largest difference {show(gap)}"
     found = gap
     if left.ndim == 0:

@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-__all__ = ["find", "print_page", "sandbox", "typeset"]
+__all__ = ["PrintError", "find", "print_page", "sandbox", "typeset"]
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 SECONDS = 1800
