@@ -13,7 +13,7 @@ from voicewire.mqtt.decoder import check_version, decode, read_length, understoo
 from voicewire.mqtt.errors import MalformedError
 from voicewire.testbed.capture import Segment, read_pcap
 from voicewire.testbed.errors import TestbedError
-from voicewire.testbed.reassembly import in_order
+from voicewire.testbed.tcp_streams import in_order
 
 __all__ = ["COLOURS", "Coloured", "Field", "dissect", "dissect_capture"]
 

@@ -20,8 +20,8 @@ from dataclasses import replace
 from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast
 
 from voicewire.mqtt import packets as p
-from voicewire.mqtt.client_delivery import Delivery, Pending, Unread, confirmed, ids, outcome
-from voicewire.mqtt.decoder import Decoder, read_length
+from voicewire.mqtt.client_delivery import Delivery, Pending, Unread, confirmed, ids, octets, outcome, unreached
+from voicewire.mqtt.decoder import Decoder, remaining_length
 from voicewire.mqtt.errors import DisconnectedError, MalformedError, MQTTError, RefusedError
 from voicewire.mqtt.loop_thread import LoopThread
 from voicewire.mqtt.sessions.hold import Report
@@ -191,20 +191,10 @@ class Client(asyncio.Protocol):
             self.session_present = await asyncio.wait_for(self._connack, timeout)
         except UnicodeError:
             raise DisconnectedError(f"no broker at {self.host!r:.90}: that is no host name") from None
-        except TimeoutError as error:  # also the system's, which has words
+        except OSError as error:  # TimeoutError and SSLError, too
             self._abort("no answer")
-            place, tls = f"{self.host}:{self.port}", "TLS " * (self._tls is not None)
-            if made:
-                said = f"{place} took the {tls}connection, but no CONNACK came in {timeout:g} s{self._answered()}"
-                raise DisconnectedError(said) from None
-            raise DisconnectedError(f"no broker at {place}: {error}" if str(error) else
-                                    f"no {tls}connection to {place} within {timeout:g} s") from None
-        except ssl.SSLError as error:  # something is there
-            self._abort("no answer")
-            raise DisconnectedError(f"no TLS connection to {self.host}:{self.port}: {error}") from None
-        except OSError as error:
-            self._abort("no answer")
-            raise DisconnectedError(f"no broker at {self.host}:{self.port}: {error}") from None
+            place = f"{self.host}:{self.port}"
+            raise unreached(error, place, self._tls is not None, made, timeout, self._answered()) from None
         for packet_id, pending in list(self._pending.items()):
             packet = pending.packet
             if isinstance(packet, p.Publish):
@@ -302,7 +292,7 @@ class Client(asyncio.Protocol):
         MalformedError
             If an argument is outside what the protocol allows.
         """
-        data = _octets(payload)
+        data = octets(payload)
         names = tuple(dict.fromkeys(subscribers))
         if wait_for is None and names:
             wait_for = len(names)
@@ -362,7 +352,7 @@ class Client(asyncio.Protocol):
         if limit is None or size <= limit:
             return error if size < LARGE else f"{error} while {size:,} bytes were being sent to {topic!r}"
         for packet_id, pending in list(self._pending.items()):
-            if isinstance(pending.packet, p.Publish) and _size(p.encode(pending.packet)) > limit:
+            if isinstance(pending.packet, p.Publish) and remaining_length(p.encode(pending.packet)) > limit:
                 del self._pending[packet_id]  # sent again, it would only end the next connection
         most = f"{limit // 2**20} MiB" if limit % 2**20 == 0 else f"{limit:,} bytes"
         return f"{topic!r}: a message of {size:,} bytes is larger than the broker takes ({most})"
@@ -423,7 +413,7 @@ class Client(asyncio.Protocol):
         MalformedError
             If an argument is outside what the protocol allows.
         """
-        data = _octets(payload)
+        data = octets(payload)
         names = tuple(dict.fromkeys(subscribers))
         packet, limit = confirmed(topic, data, retain, wait_for, names, timeout, report)
         async with self._explaining():
@@ -732,7 +722,7 @@ class Client(asyncio.Protocol):
             self._observer("out", packet, time.perf_counter())
         data = p.encode(packet)
         if isinstance(packet, p.Publish):
-            size = _size(data)
+            size = remaining_length(data)
             if self._unread is None or size > self._unread[1]:
                 self._unread = packet.topic, size
             if packet.packet_id in self._pending:
@@ -844,22 +834,6 @@ class Client(asyncio.Protocol):
             self._received.add(packet.packet_id)
             data = self._answer(packet) if packet.qos == 3 and self._answer and new else b""
             self._send(p.Pubrec(packet.packet_id, packet.qos, data))
-
-
-def _octets(payload: bytes | str) -> bytes:
-    """The payload as bytes; a number is refused, of which `bytes` would make so many zero bytes."""
-    if isinstance(payload, str):
-        return payload.encode()
-    try:
-        return payload if type(payload) is bytes else memoryview(payload).tobytes()
-    except TypeError:
-        raise MalformedError(f"a payload is text or bytes, not {payload!r:.40}: str() makes text") from None
-
-
-def _size(data: bytes) -> int:
-    """Return the Remaining Length of a packet: what a broker's limit is about."""
-    at, end = read_length(data, 0) or (0, 0)
-    return end - at
 
 
 def _waiting(

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
 from voicewire.mqtt import packets as p
-from voicewire.mqtt.errors import MalformedError, MQTTError, NotAcknowledgedError
+from voicewire.mqtt.errors import DisconnectedError, MalformedError, MQTTError, NotAcknowledgedError
 from voicewire.mqtt.sessions.hold import Report, Status
 
-__all__ = ["Delivery"]
+__all__ = ["Delivery", "octets", "unreached"]
 
 T = TypeVar("T")
 Unread = tuple[str, int] | None
@@ -136,3 +137,27 @@ def ids(topic: str, text: bytes) -> tuple[str, ...]:
     if cut:
         raise MQTTError(f"more are subscribed to {topic!r} than the {len(names)} that the broker tells")
     return tuple(names)
+
+
+def octets(payload: bytes | str) -> bytes:
+    """The payload as bytes; a number is refused, of which `bytes` would make so many zero bytes."""
+    if isinstance(payload, str):
+        return payload.encode()
+    try:
+        return payload if type(payload) is bytes else memoryview(payload).tobytes()
+    except TypeError:
+        raise MalformedError(f"a payload is text or bytes, not {payload!r:.40}: str() makes text") from None
+
+
+def unreached(
+    error: OSError, place: str, tls: bool, made: bool, seconds: float, answered: str
+) -> DisconnectedError:
+    """What was seen where no broker answers; `made` is whether the connection came about."""
+    kind = "TLS " * tls
+    if isinstance(error, TimeoutError) and made:
+        return DisconnectedError(f"{place} took the {kind}connection, but no CONNACK came in {seconds:g} s{answered}")
+    if isinstance(error, TimeoutError) and not str(error):  # the system's own has words
+        return DisconnectedError(f"no {kind}connection to {place} within {seconds:g} s")
+    if isinstance(error, ssl.SSLError):  # something is there
+        return DisconnectedError(f"no TLS connection to {place}: {error}")
+    return DisconnectedError(f"no broker at {place}: {error}")

@@ -10,7 +10,10 @@ from voicewire.mqtt import packets as p
 from voicewire.mqtt.errors import MalformedError
 from voicewire.mqtt.topics import check_filter, check_name
 
-__all__ = ["Decoder", "check_version", "decode", "read_length", "understood", "unfinished", "whole_packets"]
+__all__ = [
+    "Decoder", "check_version", "decode", "read_length", "remaining_length", "understood", "unfinished",
+    "whole_packets",
+]  # fmt: skip
 
 FLAGS = {1: (0,), 2: (0,), 4: (0,), 5: (0, 6), 6: (2, 6), 7: (0, 6), 8: (2,), 9: (0,), 10: (2,), 11: (0,),
          12: (0,), 13: (0,), 14: (0,)}  # fmt: skip
@@ -324,3 +327,9 @@ class Decoder:
             start = head[1]
         del self._rest[:start]
         return found
+
+
+def remaining_length(data: bytes) -> int:
+    """Return the Remaining Length of a packet: what a broker's limit is about."""
+    at, end = read_length(data, 0) or (0, 0)
+    return end - at

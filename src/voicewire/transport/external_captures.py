@@ -19,7 +19,7 @@ from voicewire.mqtt import packets as p
 from voicewire.mqtt.decoder import check_version, understood, unfinished, whole_packets
 from voicewire.testbed import capture
 from voicewire.testbed.errors import TestbedError
-from voicewire.testbed.reassembly import in_order
+from voicewire.testbed.tcp_streams import in_order
 
 __all__ = ["COLUMNS", "PORT", "load", "read", "sendings", "write"]
 
