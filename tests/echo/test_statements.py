@@ -82,9 +82,20 @@ def test_work_grows_by_every_kind_of_operation():
             count(5).comparisons / count(1).comparisons,
         )
     below = found["echo.complexity-below-woodbury"]
-    assert list(below) == [f"{kind}, L = {n}" for n in (128, 256) for kind in ("additions", "multiplications")]
-    exact, searched = woodbury_operations(256), dcd_operations(256, 5, 4)
-    assert below["multiplications, L = 256"] == exact.multiplications / searched.multiplications
+    labels = [f"{kind}, L = {n}" for n in (128, 256) for kind in ("additions", "multiplications")]
+    assert all(list(found) == labels for found in below.values())
+    for way, exact, searched in (  # both sides are counted alike
+        ("complex numbers as they stand", woodbury_operations(256), count_operations(256, 5)),
+        ("the structure of two channels", experiments.stereo_rls_operations(256), dcd_operations(256, 5, 4)),
+    ):
+        assert below[way]["multiplications, L = 256"] == exact.multiplications / searched.multiplications
+
+
+def test_the_real_inverse_costs_a_quarter_of_the_complex_one():
+    """As `StereoRLS` says of itself, for long filters."""
+    exact, real = woodbury_operations(1000), experiments.stereo_rls_operations(1000)
+    assert exact.additions / real.additions == pytest.approx(4, rel=0.01)
+    assert exact.multiplications / real.multiplications == pytest.approx(3.5, rel=0.01)
 
 
 def test_the_time_that_no_number_of_passes_goes_below():

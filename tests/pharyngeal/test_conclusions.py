@@ -107,10 +107,13 @@ def test_six_tokens_give_neither_mean_nor_deviation_and_seven_give_both(quantity
     listed, mean, deviation = OF_A[quantity]
     unit = 1e-4
     assert abs(np.mean(listed) - float(mean)) > 100 * unit < abs(np.std(listed, ddof=1) - float(deviation))
-    found = recomputed_numbers.table_1()
+    found, repaired = recomputed_numbers.table_1(), recomputed_numbers.mended()
+    ledger = claims.load("pharyngeal")
     for kind, printed in (("mean", mean), ("sd", deviation)):
-        ways, _ = found[f"table-1.{kind}-{quantity}-a"]
-        assert ways["one more token"] == pytest.approx(float(printed), abs=unit)
+        name = f"table-1.{kind}-{quantity}-a"
+        assert repaired[name] == pytest.approx(float(printed), abs=unit)
+        verdict = ledger.judge(f"pharyngeal.{name}", found[name][0], repaired[name], reason="-")
+        assert verdict.verdict == claims.CORRECTED  # what holds only with a row that is not there is no tick
     if quantity == "larynx":  # the text prints the rise of that token
         seven = [*listed, 6.1732 - 0.587]
         assert np.mean(seven) == pytest.approx(5.6717, abs=unit)
@@ -119,15 +122,6 @@ def test_six_tokens_give_neither_mean_nor_deviation_and_seven_give_both(quantity
 
 # The paper's other printed number that each excluded reading would have to give, and what it gives.
 EXCLUDED = {
-    **{
-        (f"table-1.{kind}-{quantity}-a", "the listed tokens"): (other, given)
-        for quantity, (listed, mean, deviation) in OF_A.items()
-        for kind, other, given in (
-            ("mean", deviation, np.std(listed, ddof=1)),
-            ("sd", mean, np.mean(listed)),
-        )
-    },
-    ("text.larynx-rise-a-tt", "the mean beside /tˁ/"): ("40.52", 100 * (0.987 - 0.5015) / 0.987),
     ("text.f1-percent-over-tt", "percentage points"): ("63.13", 63.13 - 39.49),
     ("text.f1-percent-over-ayn", "percentage points"): ("63.13", 63.13 - 48.55),
     ("conclusion.f1-14-23", "percentage points"): ("63.13", 63.13 - 48.55),

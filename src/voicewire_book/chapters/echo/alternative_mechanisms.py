@@ -331,7 +331,6 @@ def runs() -> dict[str, list[Any]]:
         "echo.dr-costs-accuracy": more,
         "echo.alpha0-worst": _worst(far),
         "echo.alpha0-nit5-steady": far[5, 0.0] - far[5, 0.4],
-        "echo.alpha0-nit5-converges-first": np.array(column(read("first"), "best", filter="NLMS")),
         "echo.comparable-to-woodbury": _fives(peer("before", "NLMS") - peer("before", "exact")),
         "echo.comparable-tracking": _fives(peer("later", "NLMS") - peer("later", "exact")),
     }

@@ -97,7 +97,7 @@ def distances(second: Sequence[float]) -> dict[str, float]:
 
 
 def mended() -> dict[str, Any]:
-    """Recompute what is said of the second constriction from where its figures stand: two vowels before /tˁ/."""
+    """Recompute what is said of the second constriction from two vowels before /tˁ/, and the rise of the lost token."""
     found: dict[str, Any] = {}
     for quantity in ("location", "opening"):
         vowels = [_t1(row, quantity) for row in _BEFORE_TT]
@@ -106,7 +106,14 @@ def mended() -> dict[str, Any]:
         "primary": list(tokens(1, "opening", "tt").values()), "secondary": [_t1(row, "opening") for row in _SECONDARY]
     }  # fmt: skip
     found["text.location-close"] = distances(list(found["text.secondary-location"].values()))
+    lost = _lost_larynx()
+    found["text.larynx-rise-a-tt"] = _t1("rest", "larynx") - (lost.low + lost.high) / 2
     return found
+
+
+def _lost_larynx() -> table_forensics.MissingToken:
+    """Solve for the larynx of the token of /a/ that Table I lacks, by its printed mean."""
+    return table_forensics.missing_token(cell(1, "a-mean", "larynx"), list(tokens(1, "larynx", "a").values()))
 
 
 def _constrictions() -> Derived:
@@ -160,8 +167,7 @@ def _said_beside_tt() -> float:
 
 def _rises_of_vowels() -> Derived:
     """Recompute the rises during the vowels (cm)."""
-    lost = table_forensics.missing_token(cell(1, "a-mean", "larynx"), list(tokens(1, "larynx", "a").values()))
-    rest = _t1("rest", "larynx")
+    lost, rest = _lost_larynx(), _t1("rest", "larynx")
     return {
         "text.larynx-rise-plain": (rise("plain-mean", "larynx"), ""),
         "text.hyoid-rise-plain": (rise("plain-mean", "hyoid"), ""),
@@ -177,11 +183,9 @@ def _rises_of_vowels() -> Derived:
         },
         "text.larynx-rise-a-ayntah": (rise("a-ayntah", "larynx"), ""),
         "text.larynx-rise-a-tt": (
-            {
-                "the mean beside /tˁ/": rise("a-mean", "larynx"),
-                "a token that is not listed": rest - (lost.low + lost.high) / 2,
-            },
-            f"Table I's mean gives 0.50, as the text says elsewhere; 0.587 is the rise of the unlisted token "
+            rise("a-mean", "larynx"),
+            f"Table I's mean gives {rise('a-mean', 'larynx'):.4f} cm, as the text says elsewhere; 0.587 is the rise of "
+            "the unlisted token "
             f"({rest - lost.high:.4f} to {rest - lost.low:.4f} cm) that its mean and SD need.",
         ),
         "text.order-larynx": (

@@ -63,15 +63,14 @@ def table_1() -> Derived:
         search = table_forensics.mean_readings(printed, vowels)
         mean = float(np.mean(list(vowels.values())))
         if quantity == "location":
-            front = float(np.mean([place for place in vowels.values() if place < 12]))
             words = (
+                f"Over the six tokens listed it is {mean:.4f} cm. "
                 f"{search.describe()} The tokens beyond 12 cm are left out there; so must be the seventh token that "
                 "the row's other cells need, unless it lies at 1.13 cm."
             )
-            out["table-1.location-a"] = ({"the listed tokens": mean, "those in front": front}, words)
-            continue
-        sd = cell(1, "a-sd", quantity)
-        out |= _averages_of_a(quantity, printed, sd, list(vowels.values()))
+            out["table-1.location-a"] = (mean, words)
+        else:
+            out |= _averages_of_a(quantity)
     return out
 
 
@@ -83,30 +82,48 @@ def _told(quantity: str) -> str:
     return f" Section III has it: {paper.LARYNX_RISE['tt']} cm above rest, at {depth:.4f} cm."
 
 
-def _averages_of_a(quantity: str, printed: str, sd: str, listed: list[float]) -> Derived:
-    """Recompute mean and SD of /a/ over what is listed, and with one token more: each solved for by the other."""
-    lost = table_forensics.missing_token(printed, listed, sd)
-    by_sd = table_forensics.tokens_for_sd(sd, listed)[0]
-    vowels = tokens(1, quantity, "a")
-    searches = table_forensics.mean_readings(printed, vowels), table_forensics.sd_readings(sd, vowels)
-    means = {"the listed tokens": float(np.mean(listed)), "one more token": float(np.mean([*listed, by_sd]))}
-    middle = (lost.low + lost.high) / 2
-    spreads = {
-        "the listed tokens": float(np.std(listed, ddof=1)),
-        "one more token": float(np.std([*listed, middle], ddof=1)),
+def _sevenths(quantity: str) -> dict[str, float]:
+    """Solve for the token of /a/ that the table lacks (cm): by the printed SD alone, and by the printed mean alone."""
+    listed = list(tokens(1, quantity, "a").values())
+    lost = table_forensics.missing_token(cell(1, "a-mean", quantity), listed)
+    return {
+        "SD": table_forensics.tokens_for_sd(cell(1, "a-sd", quantity), listed)[0],
+        "mean": (lost.low + lost.high) / 2,
     }
+
+
+def _averages_of_a(quantity: str) -> Derived:
+    """Recompute mean and SD of /a/ over what is listed, and say what one token more would do."""
+    vowels, seventh = tokens(1, quantity, "a"), _sevenths(quantity)
+    listed = list(vowels.values())
+    mean, spread = float(np.mean(listed)), float(np.std(listed, ddof=1))
+    of_mean = table_forensics.mean_readings(cell(1, "a-mean", quantity), vowels)
+    of_sd = table_forensics.sd_readings(cell(1, "a-sd", quantity), vowels)
     return {
         f"table-1.mean-{quantity}-a": (
-            means,
-            f"{searches[0].describe()} With a seventh token of {by_sd:.4f} cm, the lower of the two that the printed "
-            f"SD alone allows, the mean is as printed; the table lists none.{_told(quantity)}",
+            mean,
+            f"Over the six tokens listed it is {mean:.4f} cm. {of_mean.describe()} With a seventh of "
+            f"{seventh['SD']:.4f} cm, the lower of the two that the printed SD alone allows, the mean is as printed; "
+            f"the table lists none.{_told(quantity)}",
         ),
         f"table-1.sd-{quantity}-a": (
-            spreads,
-            f"{searches[1].describe()} With a seventh token of {middle:.4f} cm, solved for from the printed mean "
-            f"alone, the SD is as printed; the table lists none.{_told(quantity)}",
+            spread,
+            f"Over the six tokens listed it is {spread:.4f} cm. {of_sd.describe()} With a seventh of "
+            f"{seventh['mean']:.4f} cm, solved for from the printed mean alone, the SD is as printed; "
+            f"the table lists none.{_told(quantity)}",
         ),
     }
+
+
+def _repaired_averages() -> dict[str, float]:
+    """Recompute the averages of /a/ (cm) as they must have been made: a token more, or three of them left out."""
+    out: dict[str, float] = {}
+    for quantity in ("hyoid", "larynx", "opening"):
+        listed, seventh = list(tokens(1, quantity, "a").values()), _sevenths(quantity)
+        out[f"table-1.mean-{quantity}-a"] = float(np.mean([*listed, seventh["SD"]]))
+        out[f"table-1.sd-{quantity}-a"] = float(np.std([*listed, seventh["mean"]], ddof=1))
+    front = [place for place in tokens(1, "location", "a").values() if place < 12]
+    return out | {"table-1.location-a": float(np.mean(front))}
 
 
 def _percent(row: str, formant: str, base: str = "plain-mean") -> float:
@@ -312,7 +329,7 @@ def _f2_left() -> dict[str, float]:
 
 def mended() -> dict[str, Any]:
     """Compute what follows once a misprint is repaired: claim id -> value."""
-    return articulatory_measurements.mended() | {"text.f2-halved": _f2_left()["Table II"]}
+    return articulatory_measurements.mended() | _repaired_averages() | {"text.f2-halved": _f2_left()["Table II"]}
 
 
 def _f3_variation() -> dict[str, float]:
