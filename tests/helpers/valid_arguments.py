@@ -632,7 +632,6 @@ NFC = {
     "nfc.experiments.exchanges": Case(lambda: {"runs": 2, "latency": 0.07, "backoff": True}),
     "nfc.experiments.lossy_percentiles": Case(lambda: {"runs": 2, "alike": True}),
     "nfc.experiments.lossy_use": Case(lambda: {"runs": 2, "grows": True}),
-    "nfc.readings.nearest_run": Case(lambda: {"seconds": [1.0, 2.0], "printed": 1.4}),
     "nfc.experiments.gap_percentile": Case(
         lambda: {"burst": np.full(3, 50.0), "random": np.full(2, 100.0)}, ragged=("burst", "random")
     ),

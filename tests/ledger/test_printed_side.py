@@ -12,13 +12,13 @@ STUDIES = ("emqtt", "nfc")
 def ratios():
     """Rows that tell two printed delays and their ratio."""
     for claim in read("emqtt").values():
-        if claim.kind == "value" and "a ratio of" in claim.statement:
+        if claim.kind == "value" and not claim.needs and "a ratio of" in claim.statement:
             yield claim, *map(float, re.findall(r"\d+\.\d+", claim.statement))
 
 
 def test_a_band_for_a_ratio_does_not_reach_to_the_other_side_of_one():
     found = list(ratios())
-    assert len(found) == 4
+    assert len(found) == 2, "the two of the completion wait for a recording"
     for claim, first, second, ratio in found:
         low, high = claim.tolerance["between"]
         assert first / second == pytest.approx(ratio, abs=0.006), claim.id

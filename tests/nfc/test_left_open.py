@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
@@ -18,7 +18,6 @@ from voicewire_book.chapters.nfc.readings import (
     SHORT_RESPONSE,
     efficiency_readings,
     left_open,
-    nearest_run,
     rank_interval,
     share_interval,
 )
@@ -189,20 +188,6 @@ def test_the_interval_of_a_rank_correlation_does_not_see_how_the_values_are_spac
     assert -1 <= found.low <= found.estimate <= found.high <= 1 and found.low < found.high
     assert rank_interval(np.exp(x), y**3).estimate == pytest.approx(found.estimate)
     assert rank_interval(x, x).low == pytest.approx(1)
-
-
-@settings(max_examples=40, deadline=None)
-@given(
-    floor=st.floats(1, 200), losses=st.lists(st.integers(0, 6), min_size=40, max_size=80), printed=st.floats(0, 400)
-)
-def test_the_nearest_run_is_one_of_the_middle_runs_and_none_is_nearer(floor, losses, printed):
-    took = sorted(floor + 3.0 * k for k in losses)
-    found = nearest_run(took, printed)
-    middle = took[len(took) // 40 + 1 : len(took) - len(took) // 40 - 1]
-    assert took[0] <= found <= took[-1]
-    assert found in took
-    assert abs(found - printed) <= min(abs(one - printed) for one in middle)
-    assert nearest_run([*took * 40, 1e6], 1e6) == took[-1]
 
 
 def test_no_run_takes_what_table_73_prints_at_the_lowest_rate():

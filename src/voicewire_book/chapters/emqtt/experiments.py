@@ -138,11 +138,11 @@ def run(quick: bool = False) -> dict[str, Plain]:
         "emqtt.table-3.mqtt": counting.publish_size(2),
     }
     found |= {f"emqtt.table-3.ids-{ids}": counting.publish_size(3, ids) for ids in paper.EMQTT_BYTES}
-    delays, leg = load("delays"), load("broker_subscriber")
+    delays = load("delays")
     ours = (PROTOCOL, mqtt)
 
-    def against_mqtt(reading: str, column: str = "end_to_end_ms") -> float:
-        return float(ratio(delays, (PROTOCOL, reading), ours, column).mean())
+    def against_mqtt(reading: str) -> float:
+        return float(ratio(delays, (PROTOCOL, reading), ours).mean())
 
     links = {f"behind {rate}": behind_link(rate) for rate in WI_FI}
     here = {name: samples(delays, each, broker=PROTOCOL) for name, each in READING.items()}
@@ -160,19 +160,4 @@ def run(quick: bool = False) -> dict[str, Plain]:
             **{where: float((one[name] / one[paper.MQTT]).mean()) for where, one in links.items()},
             **({f"{fast}, from SUBSCRIBE": earlier} if mode == "async" else {}),
         }
-    done = "completion_ms"
-    later = {f"behind {rate}": behind_link(rate, done) for rate in WI_FI}
-    for mode, name, reading in (("async", paper.ASYNCHRONOUS, first), ("sync", paper.SYNCHRONOUS, every)):
-        found[f"emqtt.completion.{mode}-ratio"] = {
-            "without a link": against_mqtt(reading, done),
-            **({"one of n, without a link": against_mqtt("one", done)} if mode == "sync" else {}),
-            **{where: float((one[name] / one[paper.MQTT]).mean()) for where, one in later.items()},
-        }
-    alike: dict[str, Plain] = {
-        f"{name} / MQTT": float(ratio(leg, (PROTOCOL, each), ours, "delay_ms").mean())
-        for name, each in READING.items()
-        if each != mqtt
-    }
-    bars = ("as the paper uses the word", "within a quarter", "less than what it calls notable")
-    found["emqtt.broker-subscriber.alike"] = dict.fromkeys(bars, alike)
     return found

@@ -22,7 +22,7 @@ from voicewire.nfc.session import RESPONSE_LATENCY, Session
 from voicewire.nfc.slot_sharing import DEFINITIONS, ROUNDINGS, SCOPES, Rounding, ShortSession
 
 __all__ = [
-    "SHORT_RESPONSE", "LeftOpen", "as_printed", "efficiency_readings", "left_open", "nearest_run", "rank_interval",
+    "SHORT_RESPONSE", "LeftOpen", "as_printed", "efficiency_readings", "left_open", "rank_interval",
     "sessions_left", "share_interval",
 ]  # fmt: skip
 
@@ -107,15 +107,6 @@ def share_interval(percent: float, runs: int) -> stats.Interval:
     """Give a share of runs, per cent, with its exact 95 % interval (Clopper and Pearson)."""
     ends = binomtest(round(percent * runs / 100), runs).proportion_ci(0.95, method="exact")
     return stats.Interval(float(percent), min(percent, 100 * ends.low), max(percent, 100 * ends.high), 0.95, runs)
-
-
-@checks.takes(error=ParameterError, seconds=checks.array(1), printed=checks.number(0.0))
-def nearest_run(seconds: ArrayLike, printed: float) -> float:
-    """Give the latency that is nearest to a printed one, of the middle 95 % of runs."""
-    took = np.asarray(seconds, dtype=float)
-    low, high = np.quantile(took, (0.025, 0.975), method="inverted_cdf")
-    middle = took[(took >= low) & (took <= high)]
-    return float(middle[np.abs(middle - printed).argmin()])
 
 
 @checks.takes(error=ParameterError, x=checks.array(1), y=checks.array(1))
