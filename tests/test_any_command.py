@@ -422,3 +422,8 @@ def test_a_claim_is_printed_with_its_verdict(capfd: pytest.CaptureFixture[str]) 
     assert row["verdict"] in out
     assert row["statement"] in out
     assert _run(["claim", "no-such-claim"], capfd)[0] == 1
+    built_in = next(row for row in claims.scorecard(study="nfc") if row["implements"] and row["statistic"])
+    assert cli.main(["claim", built_in["id"]]) == 0
+    out = capfd.readouterr().out
+    assert f"built in    {built_in['implements']}" in out
+    assert built_in["statistic"] in out

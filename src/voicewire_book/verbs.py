@@ -231,6 +231,7 @@ def _besides(row: Score) -> list[tuple[str, str]]:
     named = rival["mechanism"] + ran if "mechanism" in rival else rival.get("none", "")
     said = [
         ("whose", "a question of ours" if row["whose"] == "ours" else ""),
+        ("built in", row["implements"]),
         ("by reading", "; ".join(row["places"])),
         ("runs", f"{row['runs']}, stated beforehand" if row["runs"] else ""),
         ("rival", named or ("not named yet" if row["owes_rival"] else "")),
@@ -239,6 +240,7 @@ def _besides(row: Score) -> list[tuple[str, str]]:
             for one in row["readings"]
         ),
         ("judged over", row["reach"]),
+        ("statistic", row["statistic"]),
         ("cause", row["cause"]),
         ("chosen", row["chosen"]),
     ]

@@ -9,29 +9,22 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from voicewire.voip.captures.g711 import decoded, heard
+from voicewire.voip.captures.g711 import heard
 from voicewire.voip.captures.report import judged_stream, numbers_of
 from voicewire.voip.captures.rtp import read_capture
+from voicewire.voip.codecs import listening
 
-__all__ = ["coded", "write"]
+__all__ = ["through", "write"]
 
 FRAME = 160  # samples of 20 ms
 
 
-def coded(samples: NDArray[np.int16]) -> bytes:
-    """Code samples by the µ-law: each as the octet whose sample is nearest."""
-    levels = decoded(bytes(range(256)), "µ").astype(np.int64)
-    order = np.argsort(levels, kind="stable")
-    steps = levels[order]
-    return order[np.searchsorted((steps[1:] + steps[:-1]) / 2, samples)].astype(np.uint8).tobytes()
-
-
 def write(path: Path, samples: NDArray[np.int16], lost: NDArray[np.bool_]) -> None:
     """Write the capture of a call, one packet every 20 ms but for those that were lost."""
-    octets = coded(samples)
+    packets, _ = listening.coded(samples, "G.711 µ-law")
     pieces = [struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 65_535, 101)]  # pcap of bare IP packets
     for k in np.flatnonzero(~lost).tolist():
-        rtp = struct.pack("!BBHII", 128, 0, k, FRAME * k, 7) + octets[FRAME * k : FRAME * (k + 1)]
+        rtp = struct.pack("!BBHII", 128, 0, k, FRAME * k, 7) + packets[k]
         udp = struct.pack("!4H", 5004, 5006, 8 + len(rtp), 0) + rtp
         ip = struct.pack("!BBHHHBBHII", 69, 0, 20 + len(udp), 0, 0, 64, 17, 0, 0x7F000001, 0x7F000001) + udp
         pieces.append(struct.pack("<4I", k // 50, 20_000 * (k % 50), len(ip), len(ip)) + ip)

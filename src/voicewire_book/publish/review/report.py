@@ -171,6 +171,8 @@ def _claim(one: Reviewed) -> list[str]:
         ("verdict committed", row["verdict"]),
         ("the same", {True: "yes", False: "**no**", None: "not judged now"}[one.same]),
         ("because", (now or row)["reason"]),
+        ("built in, could not have failed", row["implements"]),
+        ("statistic", row["statistic"]),
         ("what was done", f"{one.group}: {one.why}"),
         ("executed", one.cells),
     ]  # fmt: skip
